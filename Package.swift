@@ -1,0 +1,47 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "hark",
+    products: [
+        .executable(name: "hark", targets: ["CLI"]),
+        .executable(name: "hark-bench", targets: ["Benchmarks"]),
+    ],
+    targets: [
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CSecp256k1", pkgConfig: "libsecp256k1", providers: [.apt(["libsecp256k1-dev"])]),
+        .systemLibrary(name: "CLinux"),
+
+        .target(name: "Crypto", dependencies: ["COpenSSL", "CSecp256k1"]),
+        .target(name: "ATProto", dependencies: ["Crypto"]),
+        .target(name: "HookKit", dependencies: ["ATProto"]),
+        .target(name: "Storage", dependencies: ["ATProto", "CSQLite"]),
+        .target(name: "Net", dependencies: ["Crypto", "COpenSSL", "CNghttp2", "CLinux"]),
+        .target(name: "Push", dependencies: ["Storage", "HookKit", "Net", "Crypto"]),
+        .target(name: "Indexer", dependencies: ["Storage", "HookKit", "ATProto"]),
+        .target(name: "Simulators", dependencies: ["Net", "Crypto", "ATProto"]),
+        .target(name: "Hooks", dependencies: ["HookKit"], path: "Hooks", resources: [.copy("Lexicons")]),
+        .target(name: "Runtime", dependencies: ["Indexer", "Push", "Storage", "HookKit", "ATProto", "Crypto"]),
+        .executableTarget(name: "CLI", dependencies: ["Runtime", "Hooks", "Simulators"]),
+        .executableTarget(name: "Benchmarks", dependencies: ["Runtime", "Hooks", "Simulators", "CSQLite"]),
+
+        .testTarget(name: "CryptoTests", dependencies: ["Crypto"]),
+        .testTarget(name: "ATProtoTests", dependencies: ["ATProto", "Crypto"]),
+        .testTarget(name: "StorageTests", dependencies: ["Storage"]),
+        .testTarget(name: "NetTests", dependencies: ["Net"]),
+        .testTarget(name: "PushTests", dependencies: ["Push", "Simulators"]),
+        .testTarget(name: "IndexerTests", dependencies: ["Indexer"]),
+        .testTarget(name: "SimulatorsTests", dependencies: ["Simulators"]),
+        .testTarget(name: "HooksTests", dependencies: ["Hooks", "Runtime"]),
+        .testTarget(name: "RuntimeTests", dependencies: ["Runtime", "Hooks", "Simulators"]),
+        .testTarget(name: "CLITests", dependencies: ["CLI"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+// One set of strict settings for every Swift target of the package.
+for target in package.targets where target.type != .system {
+    target.swiftSettings = [.enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility")]
+}

@@ -1,0 +1,4 @@
+@main
+struct Hark {
+    static func main() async { print("hark") }
+}
