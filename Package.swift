@@ -17,7 +17,7 @@ let package = Package(
         .target(name: "Crypto", dependencies: ["COpenSSL", "CSecp256k1"]),
         .target(name: "ATProto", dependencies: ["Crypto"]),
         .target(name: "HookKit", dependencies: ["ATProto"]),
-        .target(name: "Storage", dependencies: ["ATProto", "CSQLite"]),
+        .target(name: "Storage", dependencies: ["ATProto", "Crypto", "CSQLite"]),
         .target(name: "Net", dependencies: ["Crypto", "COpenSSL", "CNghttp2", "CLinux"]),
         .target(name: "Push", dependencies: ["Storage", "HookKit", "Net", "Crypto"]),
         .target(name: "Indexer", dependencies: ["Storage", "HookKit", "ATProto"]),
