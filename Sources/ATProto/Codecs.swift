@@ -3,7 +3,9 @@ public enum DAGCBOR {
     public static func decode(_ bytes: [UInt8]) throws(DecodingFailure) -> Value { fatalError("stub") }
     public static func encode(_ value: Value) -> [UInt8] { fatalError("stub") }
     /// The length in bytes of the one item that starts at `offset`; used to split concatenated items.
-    public static func itemLength(in bytes: [UInt8], at offset: Int) throws(DecodingFailure) -> Int { fatalError("stub") }
+    public static func itemLength(in bytes: [UInt8], at offset: Int) throws(DecodingFailure) -> Int {
+        fatalError("stub")
+    }
 }
 
 /// The protocol's JSON (`$link`, `$bytes`), strict and bounded.
@@ -31,10 +33,14 @@ public struct DecodingFailure: Error, Hashable, Sendable, CustomStringConvertibl
 public enum RelayFrame {
     public static let maximumSize = 5_000_000
     /// Decodes records only of collections that `keep` contains.
-    public static func decode(_ bytes: [UInt8], keep: CollectionFilter) throws(DecodingFailure) -> Event { fatalError("stub") }
+    public static func decode(_ bytes: [UInt8], keep: CollectionFilter) throws(DecodingFailure) -> Event {
+        fatalError("stub")
+    }
 }
 
 /// One line of Jetstream v1.
 public enum JetstreamLine {
-    public static func decode(_ bytes: [UInt8], keep: CollectionFilter) throws(DecodingFailure) -> Event { fatalError("stub") }
+    public static func decode(_ bytes: [UInt8], keep: CollectionFilter) throws(DecodingFailure) -> Event {
+        fatalError("stub")
+    }
 }

@@ -28,6 +28,30 @@ extension Value {
     }
 }
 
+extension Value {
+    /// Texts are equal when their bytes are: Swift's own comparison takes differently composed characters for the same.
+    public static func == (a: Value, b: Value) -> Bool {
+        switch (a, b) {
+        case (.null, .null): true
+        case (.bool(let a), .bool(let b)): a == b
+        case (.integer(let a), .integer(let b)): a == b
+        case (.string(let a), .string(let b)): a.hasSameBytes(as: b)
+        case (.bytes(let a), .bytes(let b)): a == b
+        case (.link(let a), .link(let b)): a == b
+        case (.array(let a), .array(let b)): a == b
+        case (.map(let a), .map(let b)): a == b
+        default: false
+        }
+    }
+}
+
+extension String {
+    func hasSameBytes(as other: String) -> Bool {
+        // Equal bytes are equal texts, and for ASCII the first comparison is a memcmp.
+        self == other && utf8.elementsEqual(other.utf8)
+    }
+}
+
 /// A map with unique keys, kept in DAG-CBOR's canonical order: shorter keys first, then bytewise.
 public struct ValueMap: Sendable, Hashable {
     public struct Entry: Sendable, Hashable {
@@ -38,6 +62,8 @@ public struct ValueMap: Sendable, Hashable {
             self.key = key
             self.value = value
         }
+
+        public static func == (a: Entry, b: Entry) -> Bool { a.key.hasSameBytes(as: b.key) && a.value == b.value }
     }
 
     /// In canonical order.
@@ -58,7 +84,7 @@ public struct ValueMap: Sendable, Hashable {
     /// Takes entries that a decoder has found to be in canonical order and unique.
     init(canonical entries: [Entry]) { self.entries = entries }
 
-    public subscript(key: String) -> Value? { entries.first { $0.key == key }?.value }
+    public subscript(key: String) -> Value? { entries.first { $0.key.hasSameBytes(as: key) }?.value }
 
     static func precedes(_ a: String, _ b: String) -> Bool {
         let (x, y) = (a.utf8, b.utf8)
