@@ -8,13 +8,6 @@ public enum DAGCBOR {
     }
 }
 
-/// The protocol's JSON (`$link`, `$bytes`), strict and bounded.
-public enum JSON {
-    public static func decode(_ bytes: [UInt8]) throws(DecodingFailure) -> Value { fatalError("stub") }
-    /// Compact UTF-8, keys in the map's canonical order, control characters and NUL escaped.
-    public static func encode(_ value: Value) -> [UInt8] { fatalError("stub") }
-}
-
 /// What a decoder found wrong, and where.
 public struct DecodingFailure: Error, Hashable, Sendable, CustomStringConvertible {
     public var message: String
@@ -33,13 +26,6 @@ public struct DecodingFailure: Error, Hashable, Sendable, CustomStringConvertibl
 public enum RelayFrame {
     public static let maximumSize = 5_000_000
     /// Decodes records only of collections that `keep` contains.
-    public static func decode(_ bytes: [UInt8], keep: CollectionFilter) throws(DecodingFailure) -> Event {
-        fatalError("stub")
-    }
-}
-
-/// One line of Jetstream v1.
-public enum JetstreamLine {
     public static func decode(_ bytes: [UInt8], keep: CollectionFilter) throws(DecodingFailure) -> Event {
         fatalError("stub")
     }
