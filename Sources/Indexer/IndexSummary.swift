@@ -9,7 +9,6 @@ public struct IndexSummary: Sendable, Hashable {
     /// Events and ops that changed nothing, by reason: `malformed`, `stale`, `not-kept`, `unknown-record`,
     /// a `DropReason`, or a `Violation.Reason`.
     public var skipped: [String: Int] = [:]
-    public var createdByCollection: [String: Int] = [:]
     public var hookRuns = 0
     /// Runs that threw or outlived their time limit.
     public var hookErrors = 0

@@ -1,0 +1,164 @@
+import HookKit
+import Storage
+import Synchronization
+
+/// Runs the hooks of applied ops: those of one repo in order, repos side by side, at most `concurrency` at once.
+/// A job's end is committed with the outbox rows that its hooks made; ends are committed in groups.
+final class HookDispatcher: Sendable {
+    struct Counts: Sendable {
+        var runs = 0
+        var errors = 0
+        var queued = 0
+    }
+
+    private struct State {
+        /// Jobs of repos that wait, by DID. A repo that is in `ready` or is being run has an entry.
+        var waiting: [String: Fifo<HookJob>] = [:]
+        /// Repos with a job to run and nobody running them.
+        var ready = Fifo<String>()
+        var workers = 0
+        /// Jobs whose end is not committed.
+        var pending = 0
+        var ended: [(job: Int64, entries: [OutboxEntry])] = []
+        var committing = false
+        var counts = Counts()
+        var failure: (any Error)?
+        var idleWaiters: [CheckedContinuation<Void, Never>] = []
+        var roomWaiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+    private let runner: HookRunner
+    private let database: Database
+    private let concurrency: Int
+    private let limit: Int
+
+    /// `limit`: how many jobs may be pending before `room` makes its caller wait.
+    init(runner: HookRunner, database: Database, concurrency: Int, limit: Int) {
+        self.runner = runner
+        self.database = database
+        self.concurrency = concurrency
+        self.limit = limit
+    }
+
+    var counts: Counts { state.withLock { $0.counts } }
+
+    /// Takes jobs in order of arrival. Any thread; never blocks.
+    func enqueue(_ jobs: [HookJob]) {
+        guard !jobs.isEmpty else { return }
+        let starting = state.withLock { state in
+            state.pending += jobs.count
+            for job in jobs {
+                if state.waiting[job.did] == nil {
+                    state.waiting[job.did] = Fifo()
+                    state.ready.append(job.did)
+                }
+                state.waiting[job.did]?.append(job)
+            }
+            let starting = min(concurrency - state.workers, state.ready.count)
+            state.workers += starting
+            return starting
+        }
+        for _ in 0..<starting { Task { await work() } }
+    }
+
+    /// Returns when fewer jobs are pending than the limit.
+    func room() async throws {
+        await withCheckedContinuation { continuation in
+            let now = state.withLock { state in
+                if state.pending < limit || state.failure != nil { return true }
+                state.roomWaiters.append(continuation)
+                return false
+            }
+            if now { continuation.resume() }
+        }
+        try throwFailure()
+    }
+
+    /// Returns when every job has run and its end is committed.
+    func drain() async throws {
+        await withCheckedContinuation { continuation in
+            let now = state.withLock { state in
+                if state.pending == 0 || state.failure != nil { return true }
+                state.idleWaiters.append(continuation)
+                return false
+            }
+            if now { continuation.resume() }
+        }
+        try throwFailure()
+    }
+
+    private func throwFailure() throws {
+        if let failure = state.withLock({ $0.failure }) { throw failure }
+    }
+
+    /// Runs one job of one ready repo after the other, until no repo is ready.
+    private func work() async {
+        while let job = take() {
+            let result = await runner.run(job)
+            let commit = state.withLock { state in
+                state.counts.runs += result.runs
+                state.counts.errors += result.errors
+                state.ended.append((job.id, result.entries))
+                if state.waiting[job.did]?.isEmpty == false {
+                    state.ready.append(job.did)
+                } else {
+                    state.waiting[job.did] = nil
+                }
+                defer { state.committing = true }
+                return !state.committing
+            }
+            if commit { commitEnded() }
+        }
+    }
+
+    private func take() -> HookJob? {
+        state.withLock { state in
+            guard let did = state.ready.popFirst(), let job = state.waiting[did]?.popFirst() else {
+                state.workers -= 1
+                return nil
+            }
+            return job
+        }
+    }
+
+    /// Writes the ends that have come in; when that is committed, those that came in meanwhile.
+    private func commitEnded() {
+        let ended = state.withLock { state in
+            defer { state.ended = [] }
+            return state.ended
+        }
+        let now = WallClock.milliseconds()
+        database.submit { transaction in
+            try ended.reduce(0) { queued, end in
+                try queued + transaction.finish(job: end.job, notifications: end.entries, now: now)
+            }
+        } committed: { [self] (result: Result<Int, any Error>) in
+            committed(ended.count, result)
+        }
+    }
+
+    private func committed(_ count: Int, _ result: Result<Int, any Error>) {
+        let (more, queued, waiters) = state.withLock { state in
+            state.pending -= count
+            var queued = 0
+            switch result {
+            case .success(let rows):
+                queued = rows
+                state.counts.queued += rows
+            case .failure(let error): state.failure = error
+            }
+            var waiters: [CheckedContinuation<Void, Never>] = []
+            if state.pending < limit || state.failure != nil { swap(&waiters, &state.roomWaiters) }
+            if state.pending == 0 || state.failure != nil {
+                waiters += state.idleWaiters
+                state.idleWaiters = []
+            }
+            state.committing = !state.ended.isEmpty
+            return (state.committing, queued, waiters)
+        }
+        if queued > 0 { runner.outbox.committed(queued) }
+        for waiter in waiters { waiter.resume() }
+        if more { commitEnded() }
+    }
+}

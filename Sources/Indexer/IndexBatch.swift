@@ -1,0 +1,113 @@
+import ATProto
+import HookKit
+import Storage
+
+/// Turns decoded events into a batch of row changes: looks up tables, validates, and prepares what the writer binds.
+/// Confined to the decoding thread.
+struct IndexBatch {
+    private(set) var records = RecordBatch()
+    /// What the events of this batch add to the summary, apart from what only the writer knows.
+    private(set) var counts = IndexSummary()
+    /// Roughly the bytes that the batch holds.
+    private(set) var weight = 0
+
+    private let context: Context
+
+    /// What stays the same from batch to batch.
+    final class Context {
+        let schema: RecordSchema
+        let lexicons: Lexicons
+        let hooks: [Hook]
+        let emit: Emit
+        private var collections: [String: Collection] = [:]
+
+        struct Collection {
+            let table: RecordTable?
+            let wanted: Bool
+        }
+
+        init(schema: RecordSchema, lexicons: Lexicons, hooks: [Hook], emit: Emit) {
+            self.schema = schema
+            self.lexicons = lexicons
+            self.hooks = hooks
+            self.emit = emit
+        }
+
+        func collection(_ name: String) -> Collection {
+            if let known = collections[name] { return known }
+            let made = Collection(
+                table: schema.table(for: name), wanted: hooks.contains { $0.trigger.matches(name) })
+            collections[name] = made
+            return made
+        }
+    }
+
+    init(_ context: Context) { self.context = context }
+
+    var isEmpty: Bool { records.changes.isEmpty && records.repos.isEmpty && counts.events == 0 }
+
+    mutating func add(_ event: Event, live: Bool, now: Int64) {
+        counts.events += 1
+        switch event {
+        case .commit(let commit): add(commit, live: live, now: now)
+        case .identity(let update):
+            records.repos.append(RepoUpdate(did: update.did.description, handle: update.handle?.description))
+        case .account(let update):
+            let status = update.active ? "active" : update.status ?? "inactive"
+            records.repos.append(RepoUpdate(did: update.did.description, status: status))
+        case .sync: counts.skip("sync")
+        case .info: counts.skip("info")
+        case .error(let name, let message):
+            counts.skip("error-frame")
+            context.emit("indexer", "error-frame", ["name": name, "message": message ?? ""])
+        }
+    }
+
+    mutating func addUndecodable(_ message: String, at position: String, in source: String) {
+        counts.events += 1
+        counts.skip("malformed")
+        context.emit("indexer", "malformed", ["source": source, "at": position, "error": message])
+    }
+
+    mutating func setCursor(source: String, position: Int64) {
+        records.cursor = (source, position)
+    }
+
+    mutating func stamp(_ now: Int64) { records.now = now }
+
+    private mutating func add(_ commit: Commit, live: Bool, now: Int64) {
+        counts.commits += 1
+        counts.skip("not-kept", commit.ignoredOps)
+        let did = commit.repo.description
+        for dropped in commit.dropped {
+            counts.skip(dropped.reason.rawValue)
+            context.emit(
+                "indexer", "dropped",
+                ["repo": did, "path": dropped.path, "reason": dropped.reason.rawValue, "error": dropped.message])
+        }
+        let rev = commit.rev.description
+        for op in commit.ops { add(op, did: did, rev: rev, time: commit.timeMicroseconds ?? now * 1000, live: live) }
+    }
+
+    private mutating func add(_ op: RecordOp, did: String, rev: String, time: Int64, live: Bool) {
+        let name = op.collection.description
+        let collection = context.collection(name)
+        guard let table = collection.table else { return counts.skip("not-kept") }
+        let rkey = op.rkey.description
+        let uri = "at://\(did)/\(name)/\(rkey)"
+        if let record = op.record, let violation = context.lexicons.validate(record, as: op.collection) {
+            counts.skip(violation.reason.rawValue)
+            context.emit(
+                "indexer", "invalid",
+                ["uri": uri, "reason": violation.reason.rawValue, "error": violation.description])
+            return
+        }
+        let json = op.record.map { JSON.encode($0) } ?? []
+        weight += json.count + 256
+        records.changes.append(
+            RecordChange(
+                action: op.action, table: table, uri: uri, did: did, rkey: rkey, rev: rev,
+                cid: op.cid?.description, json: json, columns: op.record.map { table.columns(of: $0) } ?? [],
+                timeMicroseconds: time, live: live, wanted: collection.wanted))
+    }
+}
