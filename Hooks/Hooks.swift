@@ -1,4 +1,8 @@
 import HookKit
 
-/// Every hook that runs. A new one: add its file here and its name to this list.
-public let hooks: [Hook] = []
+/// Every hook that runs. A new one: a file beside this one, and its name in this list.
+public let hooks: [Hook] = [
+    onCommitFavorite,
+    onCommitComment,
+    onCommitFollow,
+]

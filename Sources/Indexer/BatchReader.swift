@@ -1,5 +1,6 @@
 import ATProto
 import HookKit
+import Storage
 
 /// Fills batches from a recording: decodes each message and passes over what cannot be read.
 struct BatchReader {
