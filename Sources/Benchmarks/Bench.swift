@@ -4,22 +4,19 @@ import Glibc
 @main
 struct Bench {
     static func main() async {
-        setvbuf(stdout, nil, Int32(_IOLBF), 0)
         let arguments = Array(CommandLine.arguments.dropFirst())
         do {
             switch arguments.first {
-            case "index": try await IndexBenchmark(arguments.dropFirst()).run()
-            case "decode": try DecodeBenchmark().run()
+            case "index": try await IndexBenchmark(Array(arguments.dropFirst())).run()
             default:
-                print(
+                say(
                     """
                     usage: hark-bench index [--events N] [--rounds N]   decode → rows, beside a bare C-API loop
-                           hark-bench decode                            frames and lines a second, one thread
                     """)
                 exit(2)
             }
         } catch {
-            fputs("hark-bench: \(error)\n", stderr)
+            say("hark-bench: \(error)", to: 2)
             exit(1)
         }
     }

@@ -45,3 +45,9 @@ func rounded(_ value: Double) -> String {
     let rest = hundredths % 100
     return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest)"
 }
+
+/// Writes a line at once, so that a pipe shows it too.
+func say(_ line: String, to descriptor: Int32 = 1) {
+    let bytes = Array((line + "\n").utf8)
+    _ = write(descriptor, bytes, bytes.count)
+}
