@@ -23,7 +23,8 @@ let package = Package(
         .target(name: "Indexer", dependencies: ["Storage", "HookKit", "ATProto"]),
         .target(name: "Simulators", dependencies: ["Net", "Crypto", "ATProto"]),
         .target(name: "Hooks", dependencies: ["HookKit"], path: "Hooks", resources: [.copy("Lexicons")]),
-        .target(name: "Runtime", dependencies: ["Indexer", "Push", "Storage", "HookKit", "ATProto", "Crypto"]),
+        .target(
+            name: "Runtime", dependencies: ["Indexer", "Push", "Storage", "HookKit", "Net", "ATProto", "Crypto"]),
         .executableTarget(name: "CLI", dependencies: ["Runtime", "Hooks", "Simulators"]),
         .executableTarget(name: "Benchmarks", dependencies: ["Runtime", "Hooks", "Simulators", "CSQLite"]),
 

@@ -1,0 +1,98 @@
+import HookKit
+import Indexer
+import Push
+import Storage
+import Synchronization
+
+/// A Hark put together from its configuration: database, tables, push and indexer. Thread-safe.
+public final class Assembly: Sendable {
+    public let kept: KeptCollections
+    let indexer: Indexer
+    let push: PushService?
+    private let database: Database
+
+    /// How long `stop` waits for hooks that are running, and again for pushes that are under way.
+    private static let stopDeadline: Duration = .seconds(5)
+
+    /// Opens the database for this process alone, brings its tables up to the lexicons and starts delivery.
+    ///
+    /// - Parameter log: gets whatever is emitted, as JSON, a line a call with its newline; called on any thread.
+    /// - Throws: `OperatorError` and its kin, or `RunError`; in either case nothing is left running.
+    public init(_ configuration: Configuration, hooks: [Hook], log: @escaping @Sendable (String) -> Void) throws {
+        let emit = Emit.jsonLines(log)
+        kept = try KeptCollections(configuration, hooks: hooks)
+        database = try Database.open(configuration.database, as: .runner)
+        do {
+            let schema = RecordSchema(lexicons: kept.lexicons, kept: kept.filter)
+            for line in try schema.migrate(database) { emit("storage", "column-left-out", ["message": line]) }
+            push = try configuration.push.map { [database] in
+                try Self.pushService($0, database: database, emit: emit)
+            }
+            indexer = Indexer(
+                database: database, schema: schema, lexicons: kept.lexicons, kept: kept.filter, hooks: hooks,
+                options: configuration.indexing, outbox: Self.outbox(push, emit: emit), emit: emit)
+        } catch {
+            database.close()
+            throw error
+        }
+        push?.start()
+    }
+
+    /// Stops in the order of the data: what runs may finish within a few seconds. What it leaves undone, the next start does.
+    public func stop() async {
+        let indexer = indexer
+        let isIdle = await finishes(within: Self.stopDeadline) { try? await indexer.drainHooks() }
+        await push?.stop(deadline: Self.stopDeadline)
+        // A hook that is still running may yet ask for the database: it is left open then, which loses nothing.
+        if isIdle { database.close() }
+    }
+
+    private static func pushService(
+        _ push: PushConfiguration, database: Database, emit: Emit
+    ) throws(OperatorError) -> PushService {
+        do {
+            return try PushService(database: database, apns: push.apns, emit: emit)
+        } catch {
+            throw OperatorError("push.apns cannot be used: \(error)")
+        }
+    }
+
+    private static func outbox(_ push: PushService?, emit: Emit) -> NotificationOutbox {
+        guard let push else { return .reportingThatPushIsOff(emit) }
+        return NotificationOutbox(
+            entry: { notification, hook, uri, rev, place in
+                push.entry(for: notification, origin: SendOrigin(hook: hook, uri: uri, rev: rev, place: place))
+            },
+            committed: { rows in if rows > 0 { push.wake() } })
+    }
+}
+
+extension NotificationOutbox {
+    /// Drops every notification, and says so at the first.
+    fileprivate static func reportingThatPushIsOff(_ emit: Emit) -> NotificationOutbox {
+        let hasReported = Atomic(false)
+        return NotificationOutbox(
+            entry: { _, _, _, _, _ in
+                if !hasReported.exchange(true, ordering: .relaxed) {
+                    emit("push", "off", ["message": "the configuration has no push section: nothing is sent"])
+                }
+                return nil
+            },
+            committed: { _ in })
+    }
+}
+
+/// True when `work` ends within `deadline`; it goes on by itself otherwise.
+private func finishes(within deadline: Duration, _ work: @escaping @Sendable () async -> Void) async -> Bool {
+    let (results, result) = AsyncStream.makeStream(of: Bool.self)
+    Task {
+        await work()
+        result.yield(true)
+    }
+    let timer = Task {
+        try await Task.sleep(for: deadline)
+        result.yield(false)
+    }
+    defer { timer.cancel() }
+    return await results.first { _ in true } ?? false
+}

@@ -1,0 +1,41 @@
+import Indexer
+
+/// What an operator has set: `hark.json5`, checked whole, with the defaults for what it leaves out.
+///
+/// All paths are ready to be opened from the working directory.
+public struct Configuration: Sendable {
+    /// The SQLite database. Key `database`.
+    public var database = "hark.db"
+    /// This server's own DID, the audience of the tokens that phones sign. Key `did`.
+    public var did: String?
+    /// Where the XRPC server listens. Key `listen`.
+    public var listen = "127.0.0.1:3000"
+    /// The folder of the lexicons; nil when there is none. Key `lexicons`.
+    public var lexicons: String?
+    /// Collections to keep besides those that have a lexicon: NSIDs, families (`app.bsky.*`) or `*`. Key `collections`.
+    public var collections: [String] = []
+    /// Batch size, hook limits. Keys `batch`, `hooks.timeout`, `hooks.concurrency`, `hooks.pending`.
+    public var indexing = Indexer.Options()
+    /// nil: push is off. Key `push`.
+    public var push: PushConfiguration?
+
+    public init() {}
+
+    /// The file that is read when no other is named and it lies in the working directory.
+    public static let defaultFile = "hark.json5"
+}
+
+/// A configuration that was refused: every problem, in the order of the file. Never empty.
+public struct ConfigurationError: Error, Sendable, CustomStringConvertible {
+    /// As it was named.
+    public var file: String
+    public var problems: [ConfigurationProblem]
+
+    /// One line: the first problem, and how many more there are.
+    public var description: String {
+        guard let first = problems.first else { return "\(file.printable): refused" }
+        let more = problems.count - 1
+        let rest = more == 0 ? "" : " (and \(more) more \(more == 1 ? "problem" : "problems"))"
+        return "\(file.printable):\(first.place): \(first)\(rest)"
+    }
+}

@@ -1,0 +1,61 @@
+import Indexer
+import Push
+
+/// A replay: recordings fed into an assembly until every delivery has an outcome.
+public struct Replay: Sendable {
+    private let assembly: Assembly
+
+    /// How long nothing at all may be delivered before a replay gives up waiting.
+    private static let patience: Duration = .seconds(60)
+
+    public init(_ assembly: Assembly) { self.assembly = assembly }
+
+    /// Feeds the recordings one after the other. Cancelling the task stops it between two batches.
+    ///
+    /// - Parameter progress: called for each batch, on any thread.
+    /// - Throws: `OperatorError` before anything was read, when a file cannot be used; `RunError` when pushes are left over;
+    ///   `CancellationError`.
+    public func run(
+        _ paths: [String], progress: @escaping @Sendable (Progress) -> Void = { _ in }
+    ) async throws -> ReplaySummary {
+        let clock = ContinuousClock()
+        let start = clock.now
+        // A file that is missing is found out before the first one is fed.
+        for path in paths { _ = try Self.open(path) }
+        let resumed = try await assembly.indexer.resumeJobs()
+        for (index, path) in paths.enumerated() {
+            try await assembly.indexer.replay(try Self.open(path)) { replay in
+                let share = replay.bytesTotal > 0 ? Double(replay.bytesRead) / Double(replay.bytesTotal) : 0
+                progress(
+                    Progress(share: (Double(index) + min(share, 1)) / Double(paths.count), events: replay.events))
+            }
+        }
+        try await assembly.indexer.drainHooks()
+        let indexed = clock.now
+        let left = await assembly.push?.drain(giveUpAfter: Self.patience) ?? 0
+        try Task.checkCancellation()
+        guard left == 0 else {
+            throw RunError(
+                "\(left) pushes could not be delivered, and nothing moved for \(Self.patience.configured): "
+                    + "they stay queued, and the same command tries them again")
+        }
+        return ReplaySummary(
+            assembly.indexer.summary, push: assembly.push?.counts, resumedJobs: resumed,
+            indexing: indexed - start, total: clock.now - start)
+    }
+
+    /// How far a replay has come.
+    public struct Progress: Sendable {
+        /// From 0 to 1.
+        public var share: Double
+        public var events: Int
+    }
+
+    private static func open(_ path: String) throws(OperatorError) -> sending Recording {
+        do {
+            return try Recording(path: path)
+        } catch {
+            throw OperatorError("\(error)")
+        }
+    }
+}
