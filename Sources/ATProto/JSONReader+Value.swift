@@ -85,7 +85,9 @@ extension JSONReader {
         let result: Value
         switch special {
         case .link:
-            guard let cid = try? CID(text) else { throw fault(.model, "$link is no CID", at: start) }
+            guard let cid = try? CID(text), cid.isLinkable else {
+                throw fault(.model, "$link is no CID that a record may link to", at: start)
+            }
             result = .link(cid)
         case .bytes:
             guard let bytes = Base64.decode(text) else { throw fault(.model, "$bytes is no base64", at: start) }
