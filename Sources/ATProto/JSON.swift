@@ -50,7 +50,7 @@ public enum JSON {
 
     /// Encodes `text` as a JSON string, quotes included, behind what `output` already holds.
     public static func append(string text: String, to output: inout [UInt8]) {
-        JSONWriter.append(text, to: &output)
+        JSONWriter.append(string: text, to: &output)
     }
 }
 

@@ -5,7 +5,7 @@ enum JSONWriter {
         case .null: append("null", to: &output)
         case .bool(let flag): append(flag ? "true" : "false", to: &output)
         case .integer(let number): append(number, to: &output)
-        case .string(let text): append(text, to: &output)
+        case .string(let text): append(string: text, to: &output)
         case .bytes(let bytes):
             append(#"{"$bytes":""#, to: &output)
             Base64.append(bytes, to: &output)
@@ -25,7 +25,7 @@ enum JSONWriter {
             output.append(UInt8(ascii: "{"))
             for index in map.entries.indices {
                 if index > 0 { output.append(UInt8(ascii: ",")) }
-                append(map.entries[index].key, to: &output)
+                append(string: map.entries[index].key, to: &output)
                 output.append(UInt8(ascii: ":"))
                 append(map.entries[index].value, to: &output)
             }
@@ -34,7 +34,7 @@ enum JSONWriter {
     }
 
     /// A JSON string, quotes included.
-    static func append(_ text: String, to output: inout [UInt8]) {
+    static func append(string text: String, to output: inout [UInt8]) {
         output.append(UInt8(ascii: "\""))
         let done: Void? = text.utf8.withContiguousStorageIfAvailable { append(escaping: $0, to: &output) }
         if done == nil { Array(text.utf8).withUnsafeBufferPointer { append(escaping: $0, to: &output) } }
