@@ -1,0 +1,283 @@
+import Crypto
+import HookKit
+import Net
+import Storage
+
+/// Apple's push service: a pool of connections per environment, one key, and what answers mean for rows and tokens.
+/// Confined to the loop.
+final class APNsChannel: PushChannel {
+    /// Rows of an environment in which the key has stopped are offered again after this many milliseconds.
+    private static let stoppedPause: Int64 = 300_000
+
+    let platform = "apns"
+    private let bundleID: String
+    private let gateways: [APNsEnvironment: Endpoint]
+    private let tls: TLSContext
+    private let loop: EventLoop
+    private let tuning: PushTuning
+    private let clock: any PushClock
+    private let emit: Emit
+    private let key: ProviderKey
+    private unowned let owner: any PushChannelOwner
+
+    private var pools: [APNsEnvironment: APNsConnectionPool] = [:]
+    private var runs: [APNsEnvironment: BadTokenRun<Flight>] = [:]
+    /// Tokens that are being removed, and the time before which they were registered.
+    private var gone: [Int64: Int64] = [:]
+    /// Devices that take nothing before a time.
+    private var throttled: [Int64: Int64] = [:]
+    private var inFlight = 0
+
+    /// - Parameter gateways: where each environment's pushes go; Apple's when nil.
+    init(
+        _ configuration: APNsConfiguration, gateways: [APNsEnvironment: Endpoint]? = nil, loop: EventLoop,
+        tuning: PushTuning, clock: any PushClock, emit: Emit, owner: any PushChannelOwner
+    ) throws {
+        let privateKey = try PrivateKey(pem: configuration.keyPEM)
+        let token = try ProviderToken(
+            key: privateKey, keyID: configuration.keyID, teamID: configuration.teamID, now: clock.now)
+        key = ProviderKey(id: configuration.keyID, token: token, emit: emit)
+        tls = try TLSContext.client(caFile: configuration.caFile)
+        bundleID = configuration.bundleID
+        self.gateways =
+            gateways
+            ?? Dictionary(
+                uniqueKeysWithValues: APNsEnvironment.allCases.map { ($0, configuration.standIn ?? $0.gateway) })
+        self.loop = loop
+        self.tuning = tuning
+        self.clock = clock
+        self.emit = emit
+        self.owner = owner
+        for environment in APNsEnvironment.allCases {
+            runs[environment] = BadTokenRun(
+                limitBeforeSuccess: tuning.badTokensBeforeSuccess, limitSinceSuccess: tuning.badTokensSinceSuccess)
+        }
+    }
+
+    var heldCount: Int { runs.values.reduce(0) { $0 + $1.held.count } }
+
+    var closedUntil: Int64? {
+        if key.isStoppedEverywhere { return .max }
+        var earliest: Int64?
+        for pool in pools.values where key.stopped[pool.environment] == nil {
+            guard let time = pool.downUntil else { return nil }
+            earliest = min(earliest ?? .max, time)
+        }
+        return earliest
+    }
+
+    func send(_ push: QueuedPush) {
+        inFlight += 1
+        guard let environment = APNsEnvironment(rawValue: push.environment) else {
+            return finish(push, .dead, "unknown environment")
+        }
+        let flight = Flight(push, bundleID: bundleID, environment: environment)
+        if let refusal = APNsRequest.refusal(of: push, topic: flight.topic) {
+            return finish(push, .dead, refusal)
+        }
+        if let before = gone[push.tokenID], push.registeredAt < before {
+            return finish(push, .removeToken(registeredBefore: before), "token removed")
+        }
+        if let until = throttled[push.tokenID], until > clock.now {
+            return finish(push, .retry(at: until, counted: false), "TooManyRequests")
+        }
+        if runs[environment]?.holds(token: push.tokenID) == true {
+            flight.sentAt = clock.now
+            return badToken(flight)
+        }
+        dispatch(flight)
+    }
+
+    func settleHeld() {
+        for environment in APNsEnvironment.allCases { removeHeld(environment) }
+    }
+
+    func close(deadline: Duration) {
+        for environment in APNsEnvironment.allCases {
+            for flight in runs[environment]?.release() ?? [] { giveBack(flight, at: clock.now, "shutting down") }
+        }
+        for pool in pools.values { pool.close(deadline: deadline) }
+    }
+
+    private func dispatch(_ flight: Flight) {
+        if let reason = key.stopped[flight.environment] {
+            return giveBack(flight, at: timeAfterStop, "key stopped: \(reason)")
+        }
+        pool(flight.environment).send(flight)
+    }
+
+    /// When rows of a stopped key are due again: at once when nobody claims them any more, else out of the others' way.
+    private var timeAfterStop: Int64 { clock.now + (key.isStoppedEverywhere ? 0 : Self.stoppedPause) }
+
+    private func pool(_ environment: APNsEnvironment) -> APNsConnectionPool {
+        if let pool = pools[environment] { return pool }
+        let pool = APNsConnectionPool(
+            environment, gateway: gateways[environment] ?? environment.gateway, tls: tls, loop: loop, key: key,
+            tuning: tuning, clock: clock, emit: emit, owner: self)
+        pools[environment] = pool
+        return pool
+    }
+}
+
+// MARK: What pools report
+
+extension APNsChannel: APNsPoolOwner {
+    func poolHeard(_ pool: APNsConnectionPool) { owner.heard() }
+    func poolTroubled(_ pool: APNsConnectionPool) { owner.troubled() }
+
+    func pool(_ pool: APNsConnectionPool, gaveBack flight: Flight, at time: Int64, reason: String) {
+        giveBack(flight, at: time, reason)
+    }
+
+    func pool(_ pool: APNsConnectionPool, lost flight: Flight, reason: String) {
+        die(flight, "may have been delivered: \(reason)")
+    }
+
+    func pool(_ pool: APNsConnectionPool, ended flight: Flight, _ outcome: APNsOutcome, reason: String) {
+        switch outcome {
+        case .sent:
+            sent(flight)
+        case .removeToken(let before):
+            remove(flight, registeredBefore: before, reason)
+        case .badToken:
+            badToken(flight)
+        case .dead:
+            die(flight, reason)
+        case .stopKey(let everywhere):
+            stop(flight, everywhere ? APNsEnvironment.allCases : [flight.environment], reason)
+        case .throttled(let retryAfter):
+            let delay = max(retryAfter ?? 0, tuning.backoff.delay(attempts: flight.push.attempts + 1))
+            throttle(flight.push.tokenID, until: clock.now + delay)
+            retry(flight, after: delay, reason)
+        case .retry(let retryAfter), .pauseConnection(let retryAfter):
+            let delay = max(retryAfter ?? 0, tuning.backoff.delay(attempts: flight.push.attempts + 1))
+            retry(flight, after: delay, reason)
+        case .refreshToken, .doubtKey:
+            // The pool has made one of the others of it.
+            retry(flight, after: tuning.backoff.delay(attempts: flight.push.attempts + 1), reason)
+        }
+    }
+
+    private func sent(_ flight: Flight) {
+        runs[flight.environment]?.succeeded()
+        if runs[flight.environment]?.held.isEmpty == false { removeHeld(flight.environment) }
+        var end = PushEnd(flight.push, .sent)
+        if flight.environment != flight.home {
+            end.corrected = flight.environment
+            emit(
+                "push", "environment_corrected",
+                ["channel": "apns", "token": suffix(flight), "environment": flight.environment.rawValue])
+        }
+        finish(end)
+    }
+
+    private func retry(_ flight: Flight, after delay: Int64, _ reason: String) {
+        guard flight.push.attempts + 1 < tuning.maximumAttempts else {
+            return die(flight, "gave up after \(flight.push.attempts + 1) attempts: \(reason)")
+        }
+        later(flight, at: clock.now + delay, counted: true, reason)
+    }
+
+    /// Counted only when it may have been delivered: else a peer that drops every connection would be sent it for ever.
+    private func giveBack(_ flight: Flight, at time: Int64, _ reason: String) {
+        let isCounted = flight.isAmbiguous || flight.environment != flight.home
+        guard !isCounted || flight.push.attempts + 1 < tuning.maximumAttempts else {
+            return die(flight, "gave up after \(flight.push.attempts + 1) attempts: \(reason)")
+        }
+        later(flight, at: time, counted: isCounted, reason)
+    }
+
+    private func later(_ flight: Flight, at time: Int64, counted: Bool, _ reason: String) {
+        guard time < flight.push.expiresAt else { return finish(flight.push, .expired, reason) }
+        finish(flight.push, .retry(at: time, counted: counted), reason)
+    }
+
+    private func die(_ flight: Flight, _ reason: String) {
+        emit(
+            "push", "dead",
+            [
+                "channel": "apns", "id": "\(flight.push.id)", "token": suffix(flight), "topic": flight.topic,
+                "environment": flight.environment.rawValue, "reason": reason,
+            ])
+        finish(flight.push, .dead, reason)
+    }
+
+    private func throttle(_ token: Int64, until time: Int64) {
+        if throttled.count >= 1000 {
+            let now = clock.now
+            throttled = throttled.filter { $0.value > now }
+        }
+        throttled[token] = time
+    }
+
+    /// The last of what is in memory is also the last that a removed token's rows can be among.
+    private func finish(_ end: PushEnd) {
+        inFlight -= 1
+        if inFlight == 0, !gone.isEmpty { gone = [:] }
+        owner.finished(end)
+    }
+
+    private func finish(_ push: QueuedPush, _ outcome: PushSettlement.Outcome, _ reason: String) {
+        finish(PushEnd(push, outcome, error: reason))
+    }
+
+    private func suffix(_ flight: Flight) -> String { "…\(flight.push.token.suffix(8))" }
+}
+
+// MARK: Dead tokens and dead keys
+
+extension APNsChannel {
+    private func remove(_ flight: Flight, registeredBefore time: Int64, _ reason: String) {
+        let token = flight.push.tokenID
+        var end = PushEnd(flight.push, .removeToken(registeredBefore: time), error: reason)
+        end.endsToken = gone[token] == nil
+        if end.endsToken {
+            emit(
+                "push", "token_removed",
+                ["channel": "apns", "token": suffix(flight), "environment": flight.home.rawValue, "reason": reason])
+        }
+        gone[token] = max(gone[token] ?? 0, time)
+        let others = pools[flight.environment]?.withdraw { $0.tokenID == token && $0.registeredAt < time } ?? []
+        finish(end)
+        for flight in others { finish(flight.push, .removeToken(registeredBefore: time), reason) }
+    }
+
+    /// A token may be of the other environment: it is tried there once, then held back as `BadTokenRun` has it.
+    private func badToken(_ flight: Flight) {
+        let other = flight.home.other
+        if flight.environment == flight.home, gateways[flight.home] != gateways[other], key.stopped[other] == nil,
+            runs[flight.home]?.holds(token: flight.push.tokenID) == false
+        {
+            flight.environment = other
+            return pool(other).send(flight)
+        }
+        flight.environment = flight.home
+        guard runs[flight.home]?.bad(token: flight.push.tokenID, flight) == true else { return }
+        let held = runs[flight.home]?.release() ?? []
+        key.stop([flight.home], reason: "BadDeviceToken for every token")
+        owner.troubled()
+        let time = timeAfterStop
+        for flight in held { giveBack(flight, at: time, "BadDeviceToken for every token") }
+        pools[flight.home]?.giveBackQueue(at: time, reason: "key stopped: BadDeviceToken for every token")
+    }
+
+    private func removeHeld(_ environment: APNsEnvironment) {
+        for flight in runs[environment]?.release() ?? [] {
+            remove(flight, registeredBefore: flight.sentAt + 1, "BadDeviceToken")
+        }
+    }
+
+    private func stop(_ flight: Flight, _ environments: [APNsEnvironment], _ reason: String) {
+        key.stop(environments, reason: reason)
+        owner.troubled()
+        if flight.environment != flight.home, key.stopped[flight.home] == nil {
+            // The key is not for the other environment: then the answer at home stands.
+            return badToken(flight)
+        }
+        let time = timeAfterStop
+        giveBack(flight, at: time, "key stopped: \(reason)")
+        for environment in environments {
+            pools[environment]?.giveBackQueue(at: time, reason: "key stopped: \(reason)")
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import HookKit
+
+/// One team's key: its present token, and where Apple refuses it. Shared by all its connections; confined to the loop.
+final class ProviderKey {
+    /// So many 403 in a row that a new token or a second try did not mend stop the key.
+    static let maximumDoubts = 3
+
+    let id: String
+    var token: ProviderToken
+    private(set) var stopped: [APNsEnvironment: String] = [:]
+    private var doubts = 0
+    private let emit: Emit
+
+    init(id: String, token: ProviderToken, emit: Emit) {
+        self.id = id
+        self.token = token
+        self.emit = emit
+    }
+
+    var isStoppedEverywhere: Bool { stopped.count == APNsEnvironment.allCases.count }
+
+    func succeeded() { doubts = 0 }
+
+    /// Counts a refusal that may be of the key. True when there have been too many.
+    func doubt() -> Bool {
+        doubts += 1
+        return doubts >= Self.maximumDoubts
+    }
+
+    /// Says so loudly, once an environment. Rows stay in the outbox; a restart with a good key sends them.
+    func stop(_ environments: [APNsEnvironment], reason: String) {
+        for environment in environments where stopped[environment] == nil {
+            stopped[environment] = reason
+            emit(
+                "push", "key_stopped",
+                [
+                    "channel": "apns", "key": id, "environment": environment.rawValue, "reason": reason,
+                    "note": "no push is sent with this key until it is mended and Hark restarted; the rows wait",
+                ])
+        }
+    }
+}

@@ -1,0 +1,326 @@
+import HookKit
+import Net
+import Storage
+
+/// Claims due rows, hands them to their channels, and records how they ended.
+///
+/// One transaction at a time settles what has ended and claims what there is room for, so that the batches grow with
+/// the load. It never polls: it turns when rows were written, when rows end, and when the next one is due.
+///
+/// Unchecked: confined to the loop's thread.
+final class OutboxWorker: @unchecked Sendable {
+    /// Ends that wait for company at most this many milliseconds …
+    private static let settleDelay: Int64 = 5
+    /// … or until there are so many.
+    private static let settleBatch = 256
+
+    private let database: Database
+    private let loop: EventLoop
+    private let tuning: PushTuning
+    private let clock: any PushClock
+    private let emit: Emit
+    private let published: Published
+    var channels: [any PushChannel] = []
+
+    private enum Phase { case idle, running, stopping }
+    private var phase = Phase.idle
+    /// Rows claimed whose end is not yet known.
+    private var inFlight = 0
+    private var ends: [PushEnd] = []
+    private var tally = PushCounts()
+    /// There may be due rows that nobody has claimed.
+    private var mayBeDue = false
+    private var isWriting = false
+    /// The ends have waited long enough.
+    private var settlesNow = false
+    private var isSettleTimed = false
+    private var isTurnPosted = false
+    private var writeFailures = 0
+    private var nextDue: Int64?
+    private var wakeAt: Int64?
+
+    private var waiters: [(giveUpAfter: Int64, resume: @Sendable (Bool) -> Void)] = []
+    private var lastHeard: Int64
+    private var isTroubled = false
+    private var isGiveUpTimed = false
+    private var stopped: [@Sendable () -> Void] = []
+
+    init(
+        database: Database, loop: EventLoop, tuning: PushTuning, clock: any PushClock, emit: Emit,
+        published: Published
+    ) {
+        self.database = database
+        self.loop = loop
+        self.tuning = tuning
+        self.clock = clock
+        self.emit = emit
+        self.published = published
+        lastHeard = clock.now
+    }
+
+    func start() {
+        guard phase == .idle else { return }
+        phase = .running
+        isWriting = true
+        let now = clock.now
+        database.submit {
+            try $0.releaseLeases(now: now)
+        } committed: { [self] result in
+            loop.execute { [self] in
+                isWriting = false
+                mayBeDue = true
+                if case .failure(let error) = result { return storageFailed(error) }
+                turn()
+            }
+        }
+    }
+
+    func wake() {
+        mayBeDue = true
+        turn()
+    }
+
+    /// Calls `resume` once: with true when no row waits, with false when it gave up.
+    func drain(giveUpAfter: Int64, _ resume: @escaping @Sendable (Bool) -> Void) {
+        waiters.append((giveUpAfter, resume))
+        lastHeard = max(lastHeard, clock.now)
+        mayBeDue = true
+        turn()
+        watchWaiters()
+    }
+
+    func stop(deadline: Duration, _ done: @escaping @Sendable () -> Void) {
+        stopped.append(done)
+        if phase != .stopping {
+            phase = .stopping
+            for channel in channels { channel.close(deadline: deadline) }
+        }
+        turn()
+    }
+}
+
+// MARK: The turn
+
+extension OutboxWorker {
+    private struct Claimed: Sendable {
+        var rows: [QueuedPush] = []
+        /// Fewer rows were due than asked for.
+        var isAll = false
+        var nextDue: Int64?
+    }
+
+    /// One turn after the present job, however many things ask for it.
+    private func turnSoon() {
+        guard !isTurnPosted else { return }
+        isTurnPosted = true
+        loop.execute { [self] in
+            isTurnPosted = false
+            turn()
+        }
+    }
+
+    private func turn() {
+        guard !isWriting, phase != .idle else { return }
+        let limit = claimLimit
+        if limit == 0, inFlight == heldCount, heldCount > 0, phase == .running, !isBlocked || !mayBeDue {
+            for channel in channels { channel.settleHeld() }
+        }
+        if limit > 0 || mustSettle {
+            write(claiming: limit)
+        } else if !ends.isEmpty {
+            timeSettling()
+        } else {
+            rest()
+        }
+    }
+
+    private var heldCount: Int { channels.reduce(0) { $0 + $1.heldCount } }
+
+    private var mustSettle: Bool {
+        !ends.isEmpty && (ends.count >= Self.settleBatch || settlesNow || inFlight <= heldCount)
+    }
+
+    /// No channel can send anything now.
+    private var isBlocked: Bool { closedUntil != nil }
+
+    private var closedUntil: Int64? {
+        var earliest: Int64?
+        for channel in channels {
+            guard let time = channel.closedUntil else { return nil }
+            earliest = min(earliest ?? .max, time)
+        }
+        return earliest
+    }
+
+    /// Claims come in batches: not before a quarter of the room is free.
+    private var claimLimit: Int {
+        let free = tuning.maximumInFlight - inFlight
+        guard phase == .running, mayBeDue, free > 0, free >= tuning.maximumInFlight / 4, !isBlocked else { return 0 }
+        return min(free, tuning.claimBatch)
+    }
+
+    private func write(claiming limit: Int) {
+        isWriting = true
+        settlesNow = false
+        if limit > 0 { mayBeDue = false }
+        let batch = ends
+        ends = []
+        let now = clock.now
+        let lease = now + tuning.lease.wholeMilliseconds
+        database.submit { transaction in
+            try Self.settle(batch, in: transaction, now: now)
+            return try Self.claim(limit, in: transaction, now: now, lease: lease)
+        } committed: { [self] result in
+            loop.execute { [self] in wrote(batch, claiming: limit, result) }
+        }
+    }
+
+    private static func settle(_ batch: [PushEnd], in transaction: Transaction, now: Int64) throws {
+        if batch.isEmpty { return }
+        try transaction.settle(batch.map(\.settlement), now: now)
+    }
+
+    private static func claim(_ limit: Int, in transaction: Transaction, now: Int64, lease: Int64) throws -> Claimed {
+        var claimed = Claimed()
+        if limit == 0 { return claimed }
+        claimed.rows = try transaction.claimPushes(limit: limit, now: now, leaseUntil: lease)
+        claimed.isAll = claimed.rows.count < limit
+        if claimed.isAll { claimed.nextDue = try transaction.connection.outboxCounts().nextDue }
+        return claimed
+    }
+
+    private func wrote(_ batch: [PushEnd], claiming limit: Int, _ result: Result<Claimed, any Error>) {
+        isWriting = false
+        switch result {
+        case .failure(let error):
+            ends = batch + ends
+            if limit > 0 { mayBeDue = true }
+            storageFailed(error)
+        case .success(let claimed):
+            writeFailures = 0
+            for end in batch { tally.add(end) }
+            published.counts = tally
+            if limit > 0 {
+                if claimed.isAll { nextDue = claimed.nextDue } else { mayBeDue = true }
+                inFlight += claimed.rows.count
+                for row in claimed.rows { hand(row) }
+            }
+            turn()
+        }
+    }
+
+    /// The rows stay as they are in the database, and their ends in memory, until it takes writes again.
+    private func storageFailed(_ error: any Error) {
+        writeFailures += 1
+        emit("push", "storage_failed", ["error": "\(error)", "failures": "\(writeFailures)"])
+        isTroubled = true
+        isWriting = true
+        clock.schedule(on: loop, after: tuning.backoff.delay(attempts: writeFailures)) { [self] in
+            isWriting = false
+            settlesNow = true
+            turn()
+        }
+        watchWaiters()
+    }
+
+    private func hand(_ row: QueuedPush) {
+        guard row.expiresAt > clock.now else { return finished(PushEnd(row, .expired, error: "expired")) }
+        guard let channel = channels.first(where: { $0.platform == row.platform }) else {
+            return finished(PushEnd(row, .dead, error: "no channel for platform \(row.platform)"))
+        }
+        channel.send(row)
+    }
+}
+
+// MARK: What channels report
+
+extension OutboxWorker: PushChannelOwner {
+    func finished(_ end: PushEnd) {
+        inFlight -= 1
+        ends.append(end)
+        turnSoon()
+    }
+
+    func heard() {
+        lastHeard = clock.now
+        isTroubled = false
+    }
+
+    func troubled() {
+        isTroubled = true
+        watchWaiters()
+        turnSoon()
+    }
+}
+
+// MARK: Waiting
+
+extension OutboxWorker {
+    private func timeSettling() {
+        guard !isSettleTimed else { return }
+        isSettleTimed = true
+        clock.schedule(on: loop, after: Self.settleDelay) { [self] in
+            isSettleTimed = false
+            settlesNow = true
+            turn()
+        }
+    }
+
+    /// Nothing to write. Waits for the next due row, or for a channel to open; tells who waits for the end.
+    private func rest() {
+        guard inFlight == 0 else { return }
+        if phase == .stopping {
+            let done = stopped
+            stopped = []
+            return done.forEach { $0() }
+        }
+        if mayBeDue {
+            if let time = closedUntil, time < .max { wake(at: time) }
+        } else if let nextDue {
+            wake(at: nextDue)
+        } else {
+            let done = waiters
+            waiters = []
+            done.forEach { $0.resume(true) }
+        }
+    }
+
+    private func wake(at time: Int64) {
+        // A wake-up that comes too early looks again and sets the next.
+        if let wakeAt, wakeAt <= time { return }
+        wakeAt = time
+        clock.schedule(on: loop, after: max(time - clock.now, 1)) { [self] in
+            guard wakeAt == time else { return }
+            wakeAt = nil
+            if let nextDue, nextDue <= clock.now { mayBeDue = true }
+            turn()
+        }
+    }
+
+    /// Gives up for those who have seen nothing but trouble for as long as they care to wait.
+    private func watchWaiters() {
+        guard isTroubled, !isGiveUpTimed, let patience = waiters.map(\.giveUpAfter).min() else { return }
+        isGiveUpTimed = true
+        clock.schedule(on: loop, after: max(lastHeard + patience - clock.now, 1)) { [self] in
+            isGiveUpTimed = false
+            let silence = clock.now - lastHeard
+            let tired = isTroubled ? waiters.filter { $0.giveUpAfter <= silence } : []
+            if !tired.isEmpty { waiters.removeAll { $0.giveUpAfter <= silence } }
+            tired.forEach { $0.resume(false) }
+            watchWaiters()
+        }
+    }
+}
+
+extension PushCounts {
+    fileprivate mutating func add(_ end: PushEnd) {
+        switch end.settlement.outcome {
+        case .sent: sent += 1
+        case .retry: retried += 1
+        case .dead, .expired: failed += 1
+        case .removeToken:
+            failed += 1
+            if end.endsToken { removed += 1 }
+        }
+    }
+}

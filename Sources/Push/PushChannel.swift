@@ -1,0 +1,42 @@
+import Storage
+
+/// A way to a kind of device. Confined to the loop.
+protocol PushChannel: AnyObject {
+    /// As tokens name it: `apns`.
+    var platform: String { get }
+    /// Takes a claimed row, which ends in exactly one call of its owner's `finished`.
+    func send(_ push: QueuedPush)
+    /// Before this time (milliseconds since 1970) no row has a chance: nobody can be reached, or the key has stopped
+    /// (`.max`). nil: rows are welcome.
+    var closedUntil: Int64? { get }
+    /// Rows that wait for the fate of others.
+    var heldCount: Int { get }
+    /// Nothing else is to be sent: decides over the rows that are held.
+    func settleHeld()
+    /// Gives back what is not in flight, waits for what is, and closes.
+    func close(deadline: Duration)
+}
+
+/// Who sends through channels. Called on the loop.
+protocol PushChannelOwner: AnyObject {
+    /// The end of a row's stay in the channel.
+    func finished(_ end: PushEnd)
+    /// Somebody answered, whatever it was.
+    func heard()
+    /// A connection, or the key, is of no use: rows wait for something other than their own time.
+    func troubled()
+}
+
+/// How a claimed row's stay in memory ended.
+struct PushEnd {
+    var settlement: PushSettlement
+    /// The environment that took the push, when it is not the one that the token was registered for.
+    var corrected: APNsEnvironment?
+
+    /// The first row that ends with the removal of its token.
+    var endsToken = false
+
+    init(_ push: QueuedPush, _ outcome: PushSettlement.Outcome, error: String? = nil) {
+        settlement = PushSettlement(id: push.id, tokenID: push.tokenID, outcome: outcome, error: error)
+    }
+}

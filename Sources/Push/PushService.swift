@@ -1,0 +1,113 @@
+import HookKit
+import Net
+import Storage
+import Synchronization
+
+/// Delivers the outbox, and turns a hook's notifications into outbox entries. Thread-safe.
+///
+/// ```swift
+/// let push = try PushService(database: database, apns: configuration, emit: emit)
+/// push.start()
+/// if let entry = push.entry(for: notification, origin: origin) { … }  // written with the hook's job
+/// push.wake()
+/// ```
+public final class PushService: Sendable {
+    private let loop: EventLoop
+    private let database: Database
+    private let worker: OutboxWorker
+    private let clock: any PushClock
+    private let tuning: PushTuning
+    private let emit: Emit
+    private let published = Published()
+    private let isWakePosted = Atomic(false)
+
+    /// Throws when the key is none, or the roots cannot be read. Nothing is sent before `start`.
+    public convenience init(
+        database: Database, apns: APNsConfiguration, emit: Emit, tuning: PushTuning = PushTuning()
+    ) throws {
+        try self.init(database: database, apns: apns, emit: emit, tuning: tuning, clock: SystemClock())
+    }
+
+    /// - Parameter gateways: where each environment's pushes go; the configuration's when nil.
+    init(
+        database: Database, apns: APNsConfiguration, emit: Emit, tuning: PushTuning, clock: any PushClock,
+        gateways: [APNsEnvironment: Endpoint]? = nil
+    ) throws {
+        self.database = database
+        self.clock = clock
+        self.tuning = tuning
+        self.emit = emit
+        loop = try EventLoop(name: "push")
+        worker = OutboxWorker(
+            database: database, loop: loop, tuning: tuning, clock: clock, emit: emit, published: published)
+        let channel = try APNsChannel(
+            apns, gateways: gateways, loop: loop, tuning: tuning, clock: clock, emit: emit, owner: worker)
+        worker.channels = [channel]
+    }
+
+    /// Refuses, by name and through `emit`, what Apple would refuse (nil); else the entry to write.
+    public func entry(for notification: Notification, origin: SendOrigin) -> OutboxEntry? {
+        do {
+            return try OutboxEntry(
+                notification, origin: origin, expiresAt: clock.now + tuning.lifetime.wholeMilliseconds)
+        } catch {
+            emit(
+                "push", "refused",
+                ["did": notification.did, "hook": origin.hook, "uri": origin.uri, "reason": "\(error)"])
+            return nil
+        }
+    }
+
+    /// Takes up what an earlier process left, and begins to deliver.
+    public func start() {
+        loop.execute { [worker] in worker.start() }
+    }
+
+    /// New rows may be due. Never blocks.
+    public func wake() {
+        guard !isWakePosted.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        loop.execute { [self] in
+            isWakePosted.store(false, ordering: .releasing)
+            worker.wake()
+        }
+    }
+
+    /// Waits until no row is waiting or running, however long rows wait for their next attempt.
+    ///
+    /// Gives up when there was nothing but trouble for `giveUpAfter` (the gateway cannot be reached, or has refused the
+    /// key); returns how many rows are left.
+    public func drain(giveUpAfter: Duration) async -> Int {
+        let patience = giveUpAfter.wholeMilliseconds
+        let isDone = await withCheckedContinuation { continuation in
+            loop.execute { [worker] in
+                worker.drain(giveUpAfter: patience) { continuation.resume(returning: $0) }
+            }
+        }
+        if isDone { return 0 }
+        let counts = try? await database.write { try $0.connection.outboxCounts() }
+        return counts.map { $0.waiting + $0.running } ?? 0
+    }
+
+    /// Stops claiming, lets what is in flight finish within `deadline`, records outcomes, closes.
+    public func stop(deadline: Duration) async {
+        await withCheckedContinuation { continuation in
+            loop.execute { [worker] in
+                worker.stop(deadline: deadline) { continuation.resume() }
+            }
+        }
+        loop.stop()
+    }
+
+    /// Since start: what is recorded in the outbox.
+    public var counts: PushCounts { published.counts }
+}
+
+/// The worker's counts, for other threads to read.
+final class Published: Sendable {
+    private let state = Mutex(PushCounts())
+
+    var counts: PushCounts {
+        get { state.withLock { $0 } }
+        set { state.withLock { $0 = newValue } }
+    }
+}

@@ -1,0 +1,33 @@
+/// The bounds of delivery. The defaults are for production.
+public struct PushTuning: Sendable {
+    /// Rows held in memory at most, in flight or waiting for a connection.
+    public var maximumInFlight = 2000
+    /// Rows claimed in one transaction at most.
+    public var claimBatch = 1000
+    /// Connections per channel and environment at most.
+    public var maximumConnections = 4
+    /// Between attempts at a row, and between attempts to connect.
+    public var backoff = Backoff()
+    /// Counted attempts at a row before it is dead.
+    public var maximumAttempts = 10
+    /// A stream without an answer is given up after this.
+    public var requestTimeout = Duration.seconds(30)
+    /// Rows that cannot even be sent go back to the outbox after this.
+    public var stallTimeout = Duration.seconds(30)
+    /// How often a row goes out again, with the same `apns-id`, after a connection was lost with it in flight.
+    ///
+    /// It may have been delivered: a rare double is better than a notification that is lost.
+    public var resendsAfterLoss = 3
+    /// How often a row goes out again, with the same `apns-id`, after its answer did not come in time.
+    public var resendsAfterTimeout = 1
+    /// So many distinct tokens in a row that Apple calls bad, before any success, stop the key.
+    public var badTokensBeforeSuccess = 20
+    /// The same, counted from the last success.
+    public var badTokensSinceSuccess = 100
+    /// How long a claimed row is this process's. Far beyond what any row can spend in memory.
+    public var lease = Duration.seconds(1800)
+    /// A notification that could not be delivered for so long is dropped.
+    public var lifetime = Duration.seconds(86_400)
+
+    public init() {}
+}
