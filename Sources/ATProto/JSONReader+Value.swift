@@ -1,3 +1,5 @@
+import Crypto
+
 /// Building values out of JSON.
 extension JSONReader {
     /// The value that comes next, with at most `depth` containers inside one another.
@@ -90,7 +92,9 @@ extension JSONReader {
             }
             result = .link(cid)
         case .bytes:
-            guard let bytes = Base64.decode(text) else { throw fault(.model, "$bytes is no base64", at: start) }
+            guard let bytes = try? Base64.decode(text, padding: .optional) else {
+                throw fault(.model, "$bytes is no base64", at: start)
+            }
             result = .bytes(bytes)
         }
         guard take(UInt8(ascii: "}")) else {

@@ -1,19 +1,21 @@
+import Crypto
+
 /// Writes values as the protocol's JSON.
 enum JSONWriter {
     static func append(_ value: Value, to output: inout [UInt8]) {
         switch value {
-        case .null: append("null", to: &output)
-        case .bool(let flag): append(flag ? "true" : "false", to: &output)
+        case .null: append(raw: "null", to: &output)
+        case .bool(let flag): append(raw: flag ? "true" : "false", to: &output)
         case .integer(let number): append(number, to: &output)
         case .string(let text): append(string: text, to: &output)
         case .bytes(let bytes):
-            append(#"{"$bytes":""#, to: &output)
-            Base64.append(bytes, to: &output)
-            append(#""}"#, to: &output)
+            append(raw: #"{"$bytes":""#, to: &output)
+            output.append(contentsOf: Base64.encode(bytes).utf8)
+            append(raw: #""}"#, to: &output)
         case .link(let cid):
-            append(#"{"$link":""#, to: &output)
+            append(raw: #"{"$link":""#, to: &output)
             output.append(contentsOf: cid.description.utf8)
-            append(#""}"#, to: &output)
+            append(raw: #""}"#, to: &output)
         case .array(let items):
             output.append(UInt8(ascii: "["))
             for index in items.indices {
@@ -63,7 +65,7 @@ enum JSONWriter {
         case 0x0D: output.append(UInt8(ascii: "r"))
         case UInt8(ascii: "\""), UInt8(ascii: "\\"): output.append(byte)
         default:
-            append(byte < 0x10 ? "u000" : "u001", to: &output)
+            append(raw: byte < 0x10 ? "u000" : "u001", to: &output)
             let digit = byte & 0x0F
             output.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
         }
@@ -80,7 +82,7 @@ enum JSONWriter {
         output[start...].reverse()
     }
 
-    private static func append(_ text: StaticString, to output: inout [UInt8]) {
+    private static func append(raw text: StaticString, to output: inout [UInt8]) {
         output.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 }

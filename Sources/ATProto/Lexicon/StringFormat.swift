@@ -16,7 +16,7 @@ enum StringFormat: String, Sendable, CaseIterable {
         switch self {
         case .atIdentifier: ATIdentifier.isValid(text)
         case .atURI: ATURI.isValid(text)
-        case .cid: (try? CID(text)) != nil
+        case .cid: CID.isValid(text)
         case .datetime: Datetime.isValid(text)
         case .did: DID.isValid(text)
         case .handle: Handle.isValid(text)
