@@ -1,3 +1,7 @@
+import Crypto
+import Net
+import Synchronization
+
 /// A stand-in for Apple's push gateway: TLS and HTTP/2 on 127.0.0.1, as strict as the real one. Thread-safe.
 public final class APNsSimulator: Sendable {
     public struct Options: Sendable {
@@ -5,14 +9,18 @@ public final class APNsSimulator: Sendable {
         public var port: UInt16 = 0
         /// Providers whose tokens are accepted, each for its own `bundleID`.
         public var providers: [APNsCredentials]
-        /// Further topics that are accepted.
+        /// Further topics that any of them may push to.
         public var topics: Set<String> = []
         /// Tokens answered 410 Unregistered, with when they died in milliseconds since 1970 (nil: at the simulator's start).
         public var deadTokens: [String: Int64?] = [:]
         /// Tokens answered 400 BadDeviceToken.
         public var badTokens: Set<String> = []
+        /// Tokens that belong to one topic, and are answered 400 DeviceTokenNotForTopic under another.
+        public var tokenTopics: [String: String] = [:]
         public var strictness = Strictness.strict
         public var faults = Faults()
+        /// Keeps every request for `received`, which takes memory for each; false for a run without end.
+        public var keepsPushes = true
         /// Where to write a JSON line for each request.
         public var log: APNsLog?
         /// Called for each request once its answer is decided, on the simulator's own thread.
@@ -24,30 +32,81 @@ public final class APNsSimulator: Sendable {
     public enum Strictness: Sendable, Hashable {
         /// As Apple, and as its strictest gateways: an unknown `apns-…` header or a wrong order ends the connection.
         case strict
-        /// Forgives strange headers, old provider tokens, and several streams before the first success.
+        /// Forgives strange headers, any form of `apns-id`, old and often changed provider tokens.
         case lenient
     }
 
-    /// Makes the certificate and checks the options. Opens nothing yet.
-    public init(_ options: Options) throws { fatalError("stub") }
+    /// What runs between `start` and `stop`.
+    private struct Running: @unchecked Sendable {
+        var loop: EventLoop
+        /// Confined to `loop`, apart from `port` and `close`.
+        var server: HTTP2Server
+        var gateway: APNsGateway
+    }
 
-    /// Opens the port.
-    public func start() throws { fatalError("stub") }
+    private let options: Options
+    private let providers: [ProviderTokenCheck.Provider]
+    private let certificate: SelfSignedCertificate
+    private let tls: TLSContext
+    private let ledger: PushLedger
+    private let running = Mutex<Running?>(nil)
+
+    /// Makes the certificate and reads the keys. Opens nothing yet.
+    public init(_ options: Options) throws {
+        self.options = options
+        providers = try options.providers.map { provider in
+            ProviderTokenCheck.Provider(
+                keyID: provider.keyID, teamID: provider.teamID, topic: provider.bundleID,
+                key: try PrivateKey(pem: provider.keyPEM).publicKey)
+        }
+        certificate = try SelfSignedCertificate()
+        tls = try TLSContext.server(certificatePEM: certificate.certificatePEM, keyPEM: certificate.keyPEM)
+        ledger = PushLedger(keepsPushes: options.keepsPushes)
+    }
+
+    deinit { stop() }
+
+    /// Opens the port. Does nothing when it is open.
+    public func start() throws {
+        try running.withLock { running in
+            guard running == nil else { return }
+            let loop = try EventLoop(name: "apns-simulator")
+            let gateway = APNsGateway(options: options, providers: providers, ledger: ledger, loop: loop)
+            let server = try HTTP2Server(
+                listen: Endpoint(host: "127.0.0.1", port: options.port), tls: tls, on: loop, options: serverOptions,
+                handler: gateway)
+            running = Running(loop: loop, server: server, gateway: gateway)
+        }
+    }
+
+    private var serverOptions: HTTP2Server.Options {
+        var server = HTTP2Server.Options()
+        server.maxConcurrentStreams = options.strictness == .strict ? 1 : APNsGateway.usualStreams
+        if options.faults.handshake == .silent { server.greeting = .silent }
+        server.opensWindows = options.faults.windows == .open
+        return server
+    }
 
     /// Drops all connections and closes the port. What was received stays readable.
-    public func stop() { fatalError("stub") }
+    public func stop() {
+        guard let ended = running.withLock({ $0.take() }) else { return }
+        ended.loop.stop()
+    }
 
-    /// The port that was bound; 0 before `start`.
-    public var port: UInt16 { fatalError("stub") }
+    /// The port that was bound; 0 when it is not open.
+    public var port: UInt16 { running.withLock { $0?.server.port ?? 0 } }
 
-    /// The root to trust (`HARK_APNS_CA_FILE` names a file with it).
-    public var caPEM: String { fatalError("stub") }
+    /// The root to trust, PEM (`HARK_APNS_CA_FILE` names a file with it).
+    public var caPEM: String { certificate.caPEM }
 
     /// Every request so far, in order of arrival.
-    public var received: [ReceivedPush] { fatalError("stub") }
+    public var received: [ReceivedPush] { ledger.received }
 
     /// Waits until at least `count` requests have come (or, with `accepted`, were answered 200), and returns all so far.
-    public func received(atLeast count: Int, accepted: Bool = false) async -> [ReceivedPush] { fatalError("stub") }
+    /// Returns early when the task is cancelled.
+    public func received(atLeast count: Int, accepted: Bool = false) async -> [ReceivedPush] {
+        await ledger.wait(for: count, accepted: accepted)
+    }
 
-    public var counts: APNsCounts { fatalError("stub") }
+    public var counts: APNsCounts { ledger.counts }
 }

@@ -33,8 +33,39 @@ public struct ReceivedPush: Sendable, Hashable {
     public var status: Int?
     /// Apple's word for the refusal; nil with status 200. Without a status: what was done instead of an answer.
     public var reason: String?
+    /// A hint on what was wrong, in plain words.
+    public var detail: String?
 
     public var isAccepted: Bool { status == 200 }
+}
+
+extension ReceivedPush {
+    init(sequence: Int, timeMilliseconds: Int64, connection: Int, apnsID: String, payload: [UInt8]) {
+        self.sequence = sequence
+        self.timeMilliseconds = timeMilliseconds
+        self.connection = connection
+        attempt = 1
+        token = ""
+        self.apnsID = apnsID
+        self.payload = payload
+        data = [:]
+    }
+
+    /// Fills title, body and data from the parsed payload.
+    mutating func take(_ payload: PayloadValue) {
+        let alert = payload["aps"]?["alert"]
+        title = alert?["title"]?.string
+        body = alert?["body"]?.string ?? alert?.string
+        for member in payload.object ?? [] where member.key != "aps" {
+            data[member.key] = member.value.string ?? String(decoding: compactJSON(member.value), as: UTF8.self)
+        }
+    }
+
+    mutating func note(_ status: Int?, _ reason: String, _ detail: String) {
+        self.status = status
+        self.reason = reason
+        self.detail = detail
+    }
 }
 
 /// Totals since the simulator's start.
