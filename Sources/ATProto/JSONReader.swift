@@ -94,10 +94,9 @@ struct JSONReader {
     mutating func string() throws(Fault) -> String {
         position += 1
         let start = position
-        moveToSpecial()
+        let isASCII = moveToSpecial()
         if next == UInt8(ascii: "\"") {
-            let text = String(validating: passed(since: start), as: UTF8.self)
-            guard let text else { throw fault(.grammar, "a string is not UTF-8", at: start) }
+            let text = try Self.text(passed(since: start).span, isASCII: isASCII, at: start)
             position += 1
             return text
         }
@@ -112,9 +111,7 @@ struct JSONReader {
             scratch.append(contentsOf: passed(since: runStart))
             switch next {
             case UInt8(ascii: "\""):
-                guard let text = String(validating: scratch, as: UTF8.self) else {
-                    throw fault(.grammar, "a string is not UTF-8", at: start)
-                }
+                let text = try Self.text(scratch.span, isASCII: false, at: start)
                 position += 1
                 return text
             case UInt8(ascii: "\\"): try appendEscape()
@@ -123,6 +120,14 @@ struct JSONReader {
             runStart = position
             moveToSpecial()
         }
+    }
+
+    private static func text(_ bytes: Span<UInt8>, isASCII: Bool, at start: Int) throws(Fault) -> String {
+        if isASCII { return String(copying: UTF8Span(unchecked: bytes, isKnownASCII: true)) }
+        guard let utf8 = try? UTF8Span(validating: bytes) else {
+            throw Fault(kind: .grammar, message: "a string is not UTF-8", offset: start)
+        }
+        return String(copying: utf8)
     }
 
     /// Decodes the escape that comes next into `scratch`.
