@@ -56,6 +56,7 @@ public final class HTTP2Server: @unchecked Sendable {
     private(set) var handler: (any HTTP2ServerHandler)?
     private var connections: [ObjectIdentifier: HTTP2ServerConnection] = [:]
     private var isListening = true
+    private var isWatched = false
 
     /// Listens at once. Without `tls` it speaks HTTP/2 in the clear, with prior knowledge.
     ///
@@ -88,6 +89,7 @@ public final class HTTP2Server: @unchecked Sendable {
         loop.worker.enter(self)
         do {
             try loop.worker.watch(descriptor, for: .readable, self)
+            isWatched = true
         } catch {
             closeAll()
         }
@@ -96,7 +98,7 @@ public final class HTTP2Server: @unchecked Sendable {
     private func closeAll() {
         guard isListening else { return }
         isListening = false
-        loop.worker.unwatch(descriptor)
+        if isWatched { loop.worker.unwatch(descriptor) }
         Glibc.close(descriptor)
         for connection in connections.values { connection.close() }
         handler = nil

@@ -27,7 +27,6 @@ public final class HTTP2ServerConnection: @unchecked Sendable {
             handshakeTimer = loop.schedule(after: server.options.handshakeTimeout) { [weak self] in self?.abort() }
         }
         transport?.start()
-        if isFrozen { transport?.stopReading() }
     }
 
     /// True until the connection has ended on either side.

@@ -22,6 +22,7 @@ final class Transport: SocketHandler {
     private(set) var isOpen = false
     private(set) var isClosed = false
     private var isReading = true
+    private var isWatched = false
     private var output = ByteBuffer(capacity: 96 * 1024)
     /// How many bytes the socket has taken so far.
     private(set) var sentBytes = 0
@@ -44,7 +45,8 @@ final class Transport: SocketHandler {
     /// Begins to read, and to shake hands. May call the owner.
     func start() {
         do {
-            try worker.watch(descriptor, for: .readable, self)
+            try worker.watch(descriptor, for: interest, self)
+            isWatched = true
             try advanceHandshake()
         } catch {
             fail(error)
@@ -90,7 +92,7 @@ final class Transport: SocketHandler {
     func stopReading() {
         guard !isClosed else { return }
         isReading = false
-        try? worker.rewatch(descriptor, for: interest)
+        if isWatched { try? worker.rewatch(descriptor, for: interest) }
     }
 
     func ready(_ readiness: Readiness) {
@@ -99,7 +101,10 @@ final class Transport: SocketHandler {
                 try flush()
                 if !isBlocked, isOpen { owner.transportDrained() }
             }
-            if readiness.contains(.readable), isReading, !isClosed { try receive() }
+            guard readiness.contains(.readable), !isClosed else { return }
+            // Not asked for when not reading: then it is the socket's end, which is told of in any case.
+            guard isReading else { throw ConnectionError.closedByPeer }
+            try receive()
         } catch {
             fail(error)
         }
@@ -191,6 +196,7 @@ final class Transport: SocketHandler {
         }
         guard isBlocked == output.isEmpty else { return }
         isBlocked = !output.isEmpty
+        guard isWatched else { return }
         try worker.rewatch(descriptor, for: interest)
     }
 
@@ -209,7 +215,7 @@ final class Transport: SocketHandler {
 
     private func release() {
         isClosed = true
-        worker.unwatch(descriptor)
+        if isWatched { worker.unwatch(descriptor) }
         Glibc.close(descriptor)
     }
 }
