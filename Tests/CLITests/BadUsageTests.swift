@@ -1,0 +1,41 @@
+import Testing
+
+@Suite struct BadUsageTests {
+    static let cases: [[String]] = [
+        [], ["nonsense"], ["tokens"], ["tokens", "ad"], ["replay"], ["replay", "--frobnicate", "x"],
+        ["replay", "missing.jsonl"], ["replay", "."], ["replay", "x", "--config"], ["replay", "x", "--json=1"],
+        ["check", "--config", "missing.json5"], ["check", "--config", "broken.json5"],
+        ["check", "--config", "unknown-key.json5"], ["check", "--config", "no-key.json5"],
+        ["check", "--config", "wrong-key.json5"], ["check", "--database", "nowhere/hark.db"], ["check", "surplus"],
+        ["tokens", "list", "--did", "nobody"], ["tokens", "remove"], ["tokens", "remove", "x"],
+        ["tokens", "add", "--platform", "apns"], ["tokens", "add", "--did", "did:plc:ewvi7nxzyoun6zhxrhs64oiz"],
+        ["tokens", "add", "--did", "did:plc:ewvi7nxzyoun6zhxrhs64oiz", "--platform", "apns"],
+        ["help", "nonsense"],
+    ]
+
+    @Test(arguments: cases) func getsOneLineAndExitCodeTwo(_ words: [String]) async throws {
+        let hark = try HarkProcess()
+        try hark.write("{ database: ", to: "broken.json5")
+        try hark.write("{ databse: 'x' }", to: "unknown-key.json5")
+        let apns = "keyId: 'A', teamId: 'B', bundleId: 'c.d'"
+        try hark.write("{ push: { apns: { keyFile: 'gone.p8', \(apns) } } }", to: "no-key.json5")
+        try hark.write("{ push: { apns: { keyFile: 'wrong-key.json5', \(apns) } } }", to: "wrong-key.json5")
+        let result = try await hark.run(words)
+        #expect(result.status == 2)
+        #expect(!result.wasKilled)
+        #expect(result.output.isEmpty)
+        #expect(result.errors.hasPrefix("hark: "))
+        #expect(result.errors.hasSuffix("\n"))
+        #expect(result.errors.split(separator: "\n").count == 1, "\(result.errors)")
+    }
+
+    @Test(arguments: [
+        ["help"], ["--help"], ["--version"], ["help", "tokens"], ["replay", "--help"], ["help", "check"],
+    ])
+    func helpSucceeds(_ words: [String]) async throws {
+        let result = try await HarkProcess().run(words)
+        #expect(result.status == 0)
+        #expect(result.errors.isEmpty)
+        #expect(result.output.contains("hark"))
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+
+/// The built `hark`, run as a process of its own in a folder of its own. The folder goes with the last reference.
+final class HarkProcess: Sendable {
+    let folder: URL
+
+    struct Result: Sendable {
+        var status: Int32
+        var output: String
+        var errors: String
+        var wasKilled: Bool
+    }
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("hark-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    func write(_ text: String, to name: String) throws {
+        try Data(text.utf8).write(to: folder.appendingPathComponent(name))
+    }
+
+    /// Runs `hark` with these words, and waits for its end without holding a thread.
+    func run(_ words: [String], input: String = "", environment: [String: String] = [:]) async throws -> Result {
+        let id = UUID().uuidString
+        let files = ["in", "out", "err"].map { folder.appendingPathComponent(".\(id).\($0)") }
+        for file in files { try Data().write(to: file) }
+        try Data(input.utf8).write(to: files[0])
+
+        let process = Process()
+        process.executableURL = Self.executable
+        process.arguments = words
+        process.currentDirectoryURL = folder
+        process.environment = ["PATH": "/usr/bin:/bin"].merging(environment) { $1 }
+        process.standardInput = try FileHandle(forReadingFrom: files[0])
+        process.standardOutput = try FileHandle(forWritingTo: files[1])
+        process.standardError = try FileHandle(forWritingTo: files[2])
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            process.terminationHandler = { _ in continuation.resume() }
+            do {
+                try process.run()
+            } catch {
+                process.terminationHandler = nil
+                continuation.resume(throwing: error)
+            }
+        }
+        return Result(
+            status: process.terminationStatus, output: try String(contentsOf: files[1], encoding: .utf8),
+            errors: try String(contentsOf: files[2], encoding: .utf8),
+            wasKilled: process.terminationReason == .uncaughtSignal)
+    }
+
+    /// Beside the test bundle, where the build puts both.
+    private static let executable = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        .deletingLastPathComponent().appendingPathComponent("hark")
+}

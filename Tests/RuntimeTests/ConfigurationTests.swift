@@ -1,0 +1,160 @@
+import Foundation
+import Indexer
+import Net
+import Push
+import Testing
+
+@testable import Runtime
+
+@Suite struct ConfigurationTests {
+    private static let push =
+        #"keyFile: "key.p8", keyId: "ABC123DEFG", teamId: "DEF123GHIJ", bundleId: "com.grain.app""#
+
+    @Test func takesEveryKey() throws {
+        let folder = try ConfigurationFolder()
+        try folder.write("", to: "lexicons/x.txt")
+        let configuration = try folder.configuration(
+            """
+            // A comment
+            {
+              database: "data/hark.db", did: 'did:web:push.example.com', listen: "[::1]:3000",
+              lexicons: "lexicons", collections: ["app.bsky.feed.post", "social.grain.*",],
+              batch: 500, hooks: { timeout: "1500ms", concurrency: 8, pending: 0x100 },
+              "push": { apns: { \(Self.push), environment: "sandbox" } }, /* and the end */
+            }
+            """)
+        #expect(configuration.database == folder.path + "/data/hark.db")
+        #expect(configuration.did == "did:web:push.example.com")
+        #expect(configuration.listen == "[::1]:3000")
+        #expect(configuration.lexicons == folder.path + "/lexicons")
+        #expect(configuration.collections == ["app.bsky.feed.post", "social.grain.*"])
+        #expect(configuration.indexing.batchOps == 500)
+        #expect(configuration.indexing.hookTimeout == .milliseconds(1500))
+        #expect(configuration.indexing.hookConcurrency == 8)
+        #expect(configuration.indexing.pendingJobs == 256)
+        let push = try #require(configuration.push)
+        #expect(push.environment == "sandbox")
+        #expect(push.apns.keyID == "ABC123DEFG")
+        #expect(push.apns.teamID == "DEF123GHIJ")
+        #expect(push.apns.bundleID == "com.grain.app")
+        #expect(push.apns.keyPEM == ConfigurationFolder.key)
+        #expect(push.apns.standIn == nil)
+    }
+
+    @Test func leavesDefaultsWhereNothingIsSaid() throws {
+        let folder = try ConfigurationFolder()
+        let configuration = try folder.configuration("{}")
+        #expect(configuration.database == folder.path + "/hark.db")
+        #expect(configuration.listen == "127.0.0.1:3000")
+        #expect(configuration.push == nil)
+        #expect(configuration.collections.isEmpty)
+    }
+
+    @Test func aimsAtAStandInForTests() throws {
+        let folder = try ConfigurationFolder()
+        let push = try folder.configuration(
+            "{push: {apns: {\(Self.push)}}}",
+            environment: ["HARK_APNS_HOST": "127.0.0.1:8443", "HARK_APNS_CA_FILE": folder.path + "/key.p8"]
+        ).push
+        #expect(push?.apns.standIn?.port == 8443)
+        #expect(push?.apns.caFile == folder.path + "/key.p8")
+        #expect(push?.environment == "production")
+    }
+
+    struct Refusal: CustomTestStringConvertible {
+        var text: String
+        var message: String
+        var environment: [String: String] = [:]
+        var testDescription: String { text }
+    }
+
+    @Test(arguments: refusals) func refuses(_ refusal: Refusal) throws {
+        let folder = try ConfigurationFolder()
+        try folder.write(ConfigurationFolder.foreignKey, to: "p384.p8")
+        try folder.write("no key", to: "text.p8")
+        try folder.write("", to: "folder.p8/x")
+        let line = try #require(folder.refusal(of: refusal.text, environment: refusal.environment))
+        #expect(line == "hark.json5:" + refusal.message)
+        #expect(!line.contains("\n"))
+    }
+
+    static let refusals: [Refusal] = [
+        Refusal(text: "", message: "1:1: the file ends where a value should stand"),
+        Refusal(text: "{database: 'x'", message: "1:15: the file ends where a comma or } should stand"),
+        Refusal(text: "[]", message: "1: must hold one object, { … }, not a list"),
+        Refusal(text: "{\n database: 3}", message: "2: database must be a text in quotes, not a number"),
+        Refusal(text: "{database: true}", message: "1: database must be a text in quotes, not a boolean"),
+        Refusal(text: "{database: ' '}", message: "1: database is empty: give it a value or take the key out"),
+        Refusal(text: "{database: 'a', database: 'b'}", message: "1:17: database stands here a second time"),
+        Refusal(
+            text: "{\n\n databse: 'x'}", message: "3: databse is not a key that Hark knows: did you mean database?"),
+        Refusal(
+            text: "{hooks: {zzz: 1}}",
+            message: "1: hooks.zzz is not a key that Hark knows: known here: timeout, concurrency, pending"),
+        Refusal(text: "{did: 'me'}", message: #"1: did is not a DID, such as "did:web:push.example.com""#),
+        Refusal(
+            text: "{listen: '3000'}", message: #"1: listen must be an address and a port, such as "127.0.0.1:3000""#),
+        Refusal(text: "{lexicons: 'nowhere'}", message: "1: lexicons names no folder: nowhere"),
+        Refusal(text: "{collections: '*'}", message: #"1: collections must be a list: ["…"], not a text"#),
+        Refusal(
+            text: "{collections: ['app.bsky.feed.post',\n 'post']}",
+            message:
+                "2: collections[1] \"post\" is no collection: give an NSID, a family such as \"app.bsky.*\", or \"*\""),
+        Refusal(text: "{collections: [null]}", message: "1: collections[0] must be a text in quotes, not null"),
+        Refusal(text: "{batch: 0}", message: "1: batch must be a whole number from 1 to 100000"),
+        Refusal(text: "{batch: 1.5}", message: "1: batch must be a whole number from 1 to 100000"),
+        Refusal(text: "{batch: Infinity}", message: "1: batch must be a whole number from 1 to 100000"),
+        Refusal(
+            text: "{hooks: {timeout: '30'}}",
+            message: #"1: hooks.timeout must be a time from 10ms to 1h, such as "30s", "500ms" or "2m""#),
+        Refusal(
+            text: "{hooks: {timeout: 30}}", message: "1: hooks.timeout must be a text in quotes, not a number"),
+        Refusal(text: "{hooks: []}", message: "1: hooks must be an object: { … }, not a list"),
+        Refusal(
+            text: "{push: {}}",
+            message: "1: push.apns is missing: name Apple's key in it, or take push out to run without pushes"),
+        Refusal(
+            text: "{push: {apns: {keyFile: 'key.p8', keyId: '', teamId: 'D', bundleId: 'c'}}}",
+            message: "1: push.apns.keyId is empty: give it a value or take the key out"),
+        Refusal(
+            text: "{push: {apns: {keyFile: 'key.p8', keyId: 'A', teamId: 'D'}}}",
+            message: #"1: push.apns.bundleId is missing: the app's identifier, such as "com.grain.app""#),
+        Refusal(
+            text: "{push: {apns: {\(push), environment: 'https://api.push.apple.com'}}}",
+            message:
+                "1: push.apns.environment must be \"production\" or \"sandbox\", not \"https://api.push.apple.com\""),
+        Refusal(
+            text: "{push: {apns: {keyFile: 'gone.p8', keyId: 'A', teamId: 'D', bundleId: 'c'}}}",
+            message: "1: push.apns.keyFile cannot read gone.p8: No such file or directory: "
+                + "give the path of Apple's .p8, seen from this file's folder"),
+        Refusal(
+            text: "{push: {apns: {keyFile: 'folder.p8', keyId: 'A', teamId: 'D', bundleId: 'c'}}}",
+            message: "1: push.apns.keyFile cannot read folder.p8: Is a directory: "
+                + "give the path of Apple's .p8, seen from this file's folder"),
+        Refusal(
+            text: "{push: {apns: {keyFile: 'text.p8', keyId: 'A', teamId: 'D', bundleId: 'c'}}}",
+            message: "1: push.apns.keyFile text.p8 holds no P-256 private key in PEM: "
+                + "is it the .p8 that Apple handed out?"),
+        Refusal(
+            text: "{push: {apns: {keyFile: 'p384.p8', keyId: 'A', teamId: 'D', bundleId: 'c'}}}",
+            message: "1: push.apns.keyFile p384.p8 holds no P-256 private key in PEM: "
+                + "is it the .p8 that Apple handed out?"),
+        Refusal(
+            text: "{push: {apns: {\(push)}}}",
+            message: "1: push.apns cannot be aimed: HARK_APNS_HOST must be host:port, not \"nowhere\"",
+            environment: ["HARK_APNS_HOST": "nowhere"]),
+        Refusal(
+            text: "{push: {apns: {\(push)}}}",
+            message:
+                "1: push.apns cannot be aimed: HARK_APNS_CA_FILE: cannot read /no/ca.pem: No such file or directory",
+            environment: ["HARK_APNS_CA_FILE": "/no/ca.pem"]),
+        Refusal(
+            text: "{did: 'x',\n batch: 0, \n a: 1}",
+            message:
+                #"1: did is not a DID, such as "did:web:push.example.com" (and 2 more problems)"#),
+    ]
+
+    @Test func namesAMissingFile() {
+        #expect(throws: FileError.self) { try Configuration.load(file: "/no/hark.json5", environment: [:]) }
+    }
+}
