@@ -7,7 +7,7 @@ extension Emit {
     /// - Parameter write: gets whole lines, each with its newline; called on any thread.
     static func jsonLines(_ write: @escaping @Sendable (String) -> Void) -> Emit {
         Emit { module, op, fields in
-            let time = Date.now.formatted(.iso8601.year().month().day().time(includingFractionalSeconds: true))
+            let time = Date.now.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
             var members: [(String, JSONText)] = [
                 ("time", .string(time)), ("module", .string(module)), ("op", .string(op)),
             ]

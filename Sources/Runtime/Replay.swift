@@ -10,18 +10,20 @@ public struct Replay: Sendable {
 
     public init(_ assembly: Assembly) { self.assembly = assembly }
 
+    /// Tells whether all these files are recordings, so that nothing is begun when one is not.
+    public static func check(_ paths: [String]) throws(OperatorError) {
+        for path in paths { _ = try open(path) }
+    }
+
     /// Feeds the recordings one after the other. Cancelling the task stops it between two batches.
     ///
     /// - Parameter progress: called for each batch, on any thread.
-    /// - Throws: `OperatorError` before anything was read, when a file cannot be used; `RunError` when pushes are left over;
-    ///   `CancellationError`.
+    /// - Throws: `OperatorError` when a file cannot be used; `RunError` when pushes are left over; `CancellationError`.
     public func run(
         _ paths: [String], progress: @escaping @Sendable (Progress) -> Void = { _ in }
     ) async throws -> ReplaySummary {
         let clock = ContinuousClock()
         let start = clock.now
-        // A file that is missing is found out before the first one is fed.
-        for path in paths { _ = try Self.open(path) }
         let resumed = try await assembly.indexer.resumeJobs()
         for (index, path) in paths.enumerated() {
             try await assembly.indexer.replay(try Self.open(path)) { replay in

@@ -11,7 +11,9 @@ extension Command {
         ]
     ) { arguments in
         let console = Console.shared
-        let assembly = try Assembly(try arguments.configuration(), hooks: hooks) { console.log($0) }
+        let configuration = try arguments.configuration()
+        try Replay.check(arguments.operands)
+        let assembly = try Assembly(configuration, hooks: hooks) { console.log($0) }
         let summary = try await interruptible {
             let bar = ProgressBar(console)
             defer { bar.finish() }
