@@ -1,0 +1,119 @@
+import FoundationEssentials
+import HookKit
+import Storage
+import Testing
+
+@testable import Push
+
+struct PayloadTests {
+    private struct Shape: Codable, Equatable {
+        struct APS: Codable, Equatable {
+            struct Alert: Codable, Equatable {
+                var title: String
+                var body: String
+            }
+            var alert: Alert
+            var sound: String
+        }
+        var aps: APS
+        var uri: String?
+    }
+
+    private func read(_ payload: APNsPayload) throws -> Shape {
+        try JSONDecoder().decode(Shape.self, from: Data(payload.bytes))
+    }
+
+    @Test func hasTheDocumentedBytes() throws {
+        let payload = try APNsPayload(title: "New favorite", body: "Ann", data: ["uri": "at://x", "type": "t"])
+        let text = String(decoding: payload.bytes, as: UTF8.self)
+        #expect(
+            text
+                == #"{"aps":{"alert":{"title":"New favorite","body":"Ann"},"sound":"default"},"type":"t","uri":"at://x"}"#)
+    }
+
+    @Test(arguments: [
+        ("plain", "plain"), ("\"\\", #"\"\\"#), ("\0", #"\u0000"#), ("\u{1F}\u{7F}", "\\u001f\u{7F}"),
+        ("\n\r\t\u{8}\u{C}", #"\n\r\t\b\f"#), ("/é\u{2028}👩‍👩‍👧\u{202E}", "/é\u{2028}👩‍👩‍👧\u{202E}"),
+    ])
+    func escapesOnlyWhatMustBe(_ text: String, _ expected: String) throws {
+        var bytes: [UInt8] = []
+        JSONText.append(text, to: &bytes)
+        #expect(String(decoding: bytes, as: UTF8.self) == "\"\(expected)\"")
+        #expect(bytes.count == JSONText.encodedCount(text) + 2)
+        let back = try JSONDecoder().decode([String].self, from: Data(Array("[".utf8) + bytes + Array("]".utf8)))
+        #expect(back == [text])
+    }
+
+    @Test(arguments: ["a", "é", "👩‍👩‍👧‍👦", "\"", "\0", "e\u{301}", "🇩🇪"], 0...5)
+    func cutsTheBodyAtAGrapheme(_ grapheme: String, _ shift: Int) throws {
+        let body = String(repeating: "x", count: shift) + String(repeating: grapheme, count: 5000)
+        let payload = try APNsPayload(title: "Title", body: body, data: ["uri": "at://x"])
+        #expect(payload.bytes.count <= APNsPayload.maximumBytes)
+        // No grapheme more would have fitted.
+        #expect(payload.bytes.count > APNsPayload.maximumBytes - max(JSONText.encodedCount(grapheme), 3) - 3)
+        let alert = try read(payload).aps.alert
+        #expect(alert.title == "Title")
+        #expect(alert.body.last == "…")
+        #expect(body.hasPrefix(alert.body.dropLast()))
+        #expect(alert.body.dropLast().dropFirst(shift).allSatisfy { $0 == Character(grapheme) })
+    }
+
+    @Test func leavesWhatJustFits() throws {
+        let frame = try APNsPayload(title: "T", body: "", data: [:]).bytes.count
+        let room = APNsPayload.maximumBytes - frame
+        let fitting = String(repeating: "b", count: room)
+        #expect(try read(APNsPayload(title: "T", body: fitting, data: [:])).aps.alert.body == fitting)
+        let cut = try APNsPayload(title: "T", body: fitting + "b", data: [:])
+        #expect(cut.bytes.count == APNsPayload.maximumBytes)
+        #expect(try read(cut).aps.alert.body == fitting.dropLast(3) + "…")
+    }
+
+    @Test func cutsTheTitleWhenTheBodyIsNotEnough() throws {
+        let title = String(repeating: "t", count: 6000)
+        let alert = try read(APNsPayload(title: title, body: "body", data: [:])).aps.alert
+        #expect(alert.body == "…")
+        #expect(alert.title.last == "…")
+        #expect(alert.title.count > 3900)
+        #expect(try read(APNsPayload(title: title, body: "", data: [:])).aps.alert.body == "")
+    }
+
+    @Test func cutsAGraphemeLargerThanThePayload() throws {
+        let monster = "a" + String(repeating: "\u{301}", count: 50_000)
+        #expect(try read(APNsPayload(title: "T", body: monster, data: [:])).aps.alert.body == "…")
+    }
+
+    @Test func refusesWhatCannotBeCut() {
+        #expect(throws: APNsPayload.Refusal.dataHoldsAps) {
+            try APNsPayload(title: "", body: "", data: ["aps": "{}"])
+        }
+        #expect {
+            try APNsPayload(title: "t", body: "b", data: ["k": String(repeating: "v", count: 4096)])
+        } throws: { error in
+            "\(error)".hasPrefix("payload too large")
+        }
+    }
+
+    @Test(arguments: [
+        ("a", true), (String(repeating: "c", count: 64), true), (String(repeating: "c", count: 65), false),
+        (String(repeating: "é", count: 32), true), (String(repeating: "é", count: 33), false), ("a\nb", false),
+        (" a", false), ("a ", false), ("a b", true), ("\0", false),
+    ])
+    func checksCollapseIDs(_ id: String, _ isFine: Bool) {
+        let notification = Notification(did: "did:plc:a", title: "t", body: "b", collapseID: id)
+        let origin = SendOrigin(hook: "h", uri: "at://x", rev: "r", place: 0)
+        let entry = try? OutboxEntry(notification, origin: origin, expiresAt: 1)
+        #expect((entry != nil) == isFine)
+        #expect(entry == nil || entry?.collapseID == id)
+    }
+
+    @Test func takesAnEmptyCollapseIDForNone() throws {
+        let notification = Notification(did: "did:plc:a", title: "t", body: "b", collapseID: "")
+        let origin = SendOrigin(hook: "h", uri: "at://x", rev: "r", place: 3)
+        let entry = try OutboxEntry(notification, origin: origin, expiresAt: 7)
+        #expect(entry.collapseID == nil)
+        #expect(entry.place == 3)
+        #expect(entry.priority == 10)
+        #expect(entry.pushType == "alert")
+        #expect(entry.expiresAt == 7)
+    }
+}

@@ -1,0 +1,88 @@
+import Crypto
+import FoundationEssentials
+import Testing
+
+@testable import Push
+
+struct ProviderTokenTests {
+    private let key: PrivateKey
+    private static let start: Int64 = 1_800_000_000_123
+    private static let minute: Int64 = 60_000
+
+    init() throws { key = try PrivateKey.generate(.p256) }
+
+    private func token() throws -> ProviderToken {
+        try ProviderToken(key: key, keyID: "ABC123DEFG", teamID: "DEF123GHIJ", now: Self.start)
+    }
+
+    private func parse(_ token: ProviderToken) throws -> JSONWebToken {
+        let text = String(decoding: token.authorization, as: UTF8.self)
+        #expect(text.hasPrefix("bearer "))
+        return try JSONWebToken(String(text.dropFirst(7)))
+    }
+
+    @Test func isSignedAsAppleWantsIt() throws {
+        let web = try parse(token())
+        #expect(String(decoding: web.header, as: UTF8.self) == #"{"alg":"ES256","kid":"ABC123DEFG"}"#)
+        #expect(String(decoding: web.claims, as: UTF8.self) == #"{"iss":"DEF123GHIJ","iat":1800000000}"#)
+        #expect(web.signature.count == 64)
+        #expect(web.isSigned(by: key.publicKey))
+    }
+
+    @Test func isRenewedAtFiftyMinutes() throws {
+        var token = try token()
+        let first = token.authorization
+        token.keepFresh(now: Self.start + 50 * Self.minute - 1)
+        #expect(token.authorization == first)
+        token.keepFresh(now: Self.start + 50 * Self.minute)
+        #expect(token.generation == 2)
+        #expect(String(decoding: try parse(token).claims, as: UTF8.self).contains("1800003000"))
+        token.keepFresh(now: Self.start + 99 * Self.minute)
+        #expect(token.generation == 2)
+    }
+
+    @Test func isRenewedWhenTheClockWasSetBack() throws {
+        var token = try token()
+        token.keepFresh(now: Self.start - 59_000)
+        #expect(token.generation == 1)
+        token.keepFresh(now: Self.start - 3_600_000)
+        #expect(token.generation == 2)
+    }
+
+    @Test func isRefreshedOnceForAllThatWait() throws {
+        var token = try token()
+        let late = Self.start + 30 * Self.minute
+        #expect(token.refresh(stale: 1, now: late))
+        let second = token.authorization
+        for _ in 0..<1000 { #expect(token.refresh(stale: 1, now: late)) }
+        #expect(token.generation == 2)
+        #expect(token.authorization == second)
+    }
+
+    @Test func hurriesOnlyOnceInTwentyMinutes() throws {
+        var token = try token()
+        #expect(token.refresh(stale: 1, now: Self.start + Self.minute))
+        #expect(token.generation == 2)
+        #expect(!token.refresh(stale: 2, now: Self.start + 2 * Self.minute))
+        #expect(!token.refresh(stale: 2, now: Self.start + 20 * Self.minute))
+        #expect(token.generation == 2)
+        #expect(token.refresh(stale: 2, now: Self.start + 21 * Self.minute))
+        #expect(token.generation == 3)
+        #expect(token.refresh(stale: 3, now: Self.start + 22 * Self.minute))
+        #expect(!token.refresh(stale: 4, now: Self.start + 23 * Self.minute))
+    }
+
+    @Test func isNeverPrinted() throws {
+        let token = try token()
+        var dumped = ""
+        dump(token, to: &dumped)
+        let secret = String(decoding: token.authorization, as: UTF8.self).suffix(40)
+        for text in ["\(token)", String(reflecting: token), dumped] { #expect(!text.contains(secret)) }
+        let configuration = APNsConfiguration(keyPEM: "SECRET", keyID: "K", teamID: "T", bundleID: "b")
+        dumped = ""
+        dump(configuration, to: &dumped)
+        for text in ["\(configuration)", String(reflecting: configuration), dumped] {
+            #expect(!text.contains("SECRET"))
+        }
+    }
+}
