@@ -155,9 +155,11 @@ extension APNsConnectionPool {
         flight.generation = key.token.generation
         lane.state.sent()
         dispatched += 1
-        let fields = request.fields(for: flight.push, topic: flight.topic, token: key.token)
-        connection.request(headers: fields, body: flight.push.payload, timeout: tuning.requestTimeout) {
-            [self] result in
+        connection.request(
+            prepared: request.common(for: flight.push, topic: flight.topic, token: key.token),
+            path: APNsRequest.path(of: flight.push), moreHeaders: APNsRequest.ownFields(of: flight.push),
+            body: flight.push.payload, timeout: tuning.requestTimeout
+        ) { [self] result in
             ended(flight, on: lane, result)
         }
     }
@@ -200,11 +202,11 @@ extension APNsConnectionPool {
         switch result {
         case .success(let response): answered(flight, on: lane, response)
         case .failure(.notProcessed): refused(flight, on: lane)
-        case .failure(.ambiguous(let reason)):
+        case .failure(.ambiguous):
             lane.state.failed()
             lane.ambiguous += 1
             flight.losses += 1
-            resend(flight, within: flight.losses <= tuning.resendsAfterLoss, reason)
+            resend(flight, within: flight.losses <= tuning.resendsAfterLoss, "lost in flight")
         case .failure(.timedOut):
             lane.state.timedOut()
             flight.timeouts += 1
@@ -339,8 +341,18 @@ extension APNsConnectionPool: HTTP2ClientDelegate {
             "push", op,
             [
                 "channel": "apns", "environment": environment.rawValue, "gateway": gateway.description,
-                "error": error.map { "\($0)" } ?? "closed before any answer", "lost": "\(lane.ambiguous)",
+                "error": Self.words(error), "lost": "\(lane.ambiguous)",
                 "failures": "\(failures)",
             ])
+    }
+
+    /// Without anything that the peer has said: it may say our secrets back.
+    private static func words(_ error: (any Error)?) -> String {
+        switch error {
+        case nil: "closed before any answer"
+        case ConnectionError.goAway(let code, _)?: "the peer ended the connection with error \(code)"
+        case ConnectionError.protocolViolation?: "the peer broke the rules of HTTP/2"
+        case let error?: "\(error)"
+        }
     }
 }

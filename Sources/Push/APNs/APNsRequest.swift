@@ -1,14 +1,13 @@
 import Net
 import Storage
 
-/// Makes the header fields of one gateway's requests. What requests have in common is prepared once.
+/// Makes the header fields of one gateway's requests. What requests have in common is laid out once.
 struct APNsRequest {
     /// Longer tokens are refused unsent. Apple promises no length; today's have 64 digits, Live Activities' up to 200.
     static let maximumToken = 4096
 
     private let authority: HeaderField
-    private var common: [HeaderField] = []
-    private var commonKey: CommonKey?
+    private var latest: (key: CommonKey, headers: PreparedHeaders)?
 
     private struct CommonKey: Hashable {
         var generation: Int
@@ -22,35 +21,37 @@ struct APNsRequest {
         authority = HeaderField(":authority", gateway.port == 443 ? host : "\(host):\(gateway.port)")
     }
 
-    /// Pseudo-fields first; path and authorization never indexed, as they are secrets and differ too often.
-    mutating func fields(for push: QueuedPush, topic: String, token: ProviderToken) -> [HeaderField] {
+    /// What requests share while topic, push type, priority and provider token stay the same.
+    mutating func common(for push: QueuedPush, topic: String, token: ProviderToken) -> PreparedHeaders {
         let key = CommonKey(
             generation: token.generation, topic: topic, pushType: push.pushType, priority: push.priority)
-        if key != commonKey {
-            prepare(key, authorization: token.authorization)
-            commonKey = key
-        }
-        var fields = common
-        var path = Self.pathPrefix
-        path += push.token.utf8
-        fields[3].value = path
-        fields.append(Self.expiration.with(String(push.expiresAt / 1000)))
-        fields.append(Self.id.with(push.apnsID))
-        if let collapseID = push.collapseID { fields.append(Self.collapseID.with(collapseID)) }
-        return fields
+        if let latest, latest.key == key { return latest.headers }
+        let headers = PreparedHeaders(Self.commonFields(key, authority: authority, token: token))
+        latest = (key, headers)
+        return headers
     }
 
-    private mutating func prepare(_ key: CommonKey, authorization: [UInt8]) {
-        common = [
+    /// Pseudo-fields first; `:path`, never indexed either, comes behind the method.
+    private static func commonFields(_ key: CommonKey, authority: HeaderField, token: ProviderToken) -> [HeaderField] {
+        [
             HeaderField(":method", "POST"),
             HeaderField(":scheme", "https"),
             authority,
-            HeaderField(":path", "", neverIndexed: true),
-            HeaderField("authorization", String(decoding: authorization, as: UTF8.self), neverIndexed: true),
+            HeaderField(name: Array("authorization".utf8), value: token.authorization, neverIndexed: true),
             HeaderField("apns-topic", key.topic),
             HeaderField("apns-push-type", key.pushType),
             HeaderField("apns-priority", String(key.priority)),
         ]
+    }
+
+    static func path(of push: QueuedPush) -> [UInt8] { pathPrefix + push.token.utf8 }
+
+    /// What each request has of its own, behind the common fields.
+    static func ownFields(of push: QueuedPush) -> [HeaderField] {
+        let expiration = HeaderField(name: expirationName, value: Array(String(push.expiresAt / 1000).utf8))
+        let id = HeaderField(name: idName, value: Array(push.apnsID.utf8))
+        guard let collapseID = push.collapseID else { return [expiration, id] }
+        return [expiration, id, HeaderField(name: collapseIDName, value: Array(collapseID.utf8))]
     }
 
     /// Why a row cannot be a request at all; nil when it can.
@@ -74,16 +75,7 @@ struct APNsRequest {
     }
 
     private static let pathPrefix = Array("/3/device/".utf8)
-    private static let expiration = HeaderField("apns-expiration", "")
-    private static let id = HeaderField("apns-id", "")
-    private static let collapseID = HeaderField("apns-collapse-id", "")
-}
-
-extension HeaderField {
-    /// The same name, whose bytes are shared, with another value.
-    fileprivate func with(_ value: String) -> HeaderField {
-        var field = self
-        field.value = Array(value.utf8)
-        return field
-    }
+    private static let expirationName = Array("apns-expiration".utf8)
+    private static let idName = Array("apns-id".utf8)
+    private static let collapseIDName = Array("apns-collapse-id".utf8)
 }
