@@ -20,6 +20,9 @@ public struct GrainEvening: Sendable {
         cast = EveningCast(seed: seed, people: max(people ?? max(events / 12, 8), 2), plain: plain)
     }
 
+    /// The evening that `Firehose/` holds in both forms.
+    public static let shipped = GrainEvening(seed: 20_260_704, events: 500)
+
     public var people: [EveningPerson] { cast.people }
     public var dids: [String] { cast.people.map(\.did) }
     /// Devices to register before the evening is replayed, and which of them the push service shall call dead.
