@@ -86,8 +86,9 @@ struct CommitFrame {
             }
             do throws(DecodingFailure) {
                 let value = try DAGCBOR.decode(block)
-                guard case .map = value else {
-                    return .failure(Unusable(reason: .malformedRecord, message: "a record must be a map"))
+                // The rules that the protocol's JSON keeps too, so that a record fares alike from either source.
+                if let fault = DataModel.fault(of: value) {
+                    return .failure(Unusable(reason: .malformedRecord, message: fault))
                 }
                 return .success(value)
             } catch {
