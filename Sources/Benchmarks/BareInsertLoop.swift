@@ -30,7 +30,7 @@ struct BareInsertLoop {
     init(rowsOf path: String) throws {
         var handle: OpaquePointer?
         guard sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK, let handle else {
-            throw BareInsertError(message: "cannot open \(path)")
+            throw BenchmarkError("cannot open \(path)")
         }
         defer { sqlite3_close_v2(handle) }
         for row in try Self.texts(handle, "SELECT sql FROM sqlite_master WHERE sql NOT NULL AND name NOT LIKE 'sqlite_%'") {
@@ -47,7 +47,7 @@ struct BareInsertLoop {
         var handle: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
         guard sqlite3_open_v2(path, &handle, flags, nil) == SQLITE_OK, let handle else {
-            throw BareInsertError(message: "cannot open \(path)")
+            throw BenchmarkError("cannot open \(path)")
         }
         defer { sqlite3_close_v2(handle) }
         for statement in pragmas + schema { try Self.execute(handle, statement) }
@@ -85,7 +85,7 @@ struct BareInsertLoop {
             }
         }
         guard sqlite3_step(statement) == SQLITE_DONE else {
-            throw BareInsertError(message: String(cString: sqlite3_errmsg(handle)))
+            throw BenchmarkError("bare loop: " + String(cString: sqlite3_errmsg(handle)))
         }
         sqlite3_reset(statement)
     }
@@ -132,12 +132,7 @@ struct BareInsertLoop {
 
     private static func execute(_ handle: OpaquePointer, _ sql: String) throws {
         guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else {
-            throw BareInsertError(message: String(cString: sqlite3_errmsg(handle)))
+            throw BenchmarkError("bare loop: " + String(cString: sqlite3_errmsg(handle)))
         }
     }
-}
-
-struct BareInsertError: Error, CustomStringConvertible {
-    var message: String
-    var description: String { "bare loop: \(message)" }
 }
