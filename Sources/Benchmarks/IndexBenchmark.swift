@@ -12,6 +12,11 @@ import Storage
 struct IndexBenchmark {
     private var events = 100_000
     private var rounds = 5
+    /// Those of Hark's writer.
+    private static let pragmas = [
+        "PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL", "PRAGMA cache_size = -64000",
+        "PRAGMA journal_size_limit = 67108864", "PRAGMA temp_store = MEMORY",
+    ]
     /// Where the disk's database lies.
     private var folder = FileManager.default.currentDirectoryPath
 
@@ -43,7 +48,7 @@ struct IndexBenchmark {
     }
 
     private func write(_ format: Simulators.RecordingFormat, to path: String) throws {
-        FileManager.default.createFile(atPath: path, contents: nil)
+        _ = FileManager.default.createFile(atPath: path, contents: nil)
         let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
         try GrainEvening(seed: 1, events: events, plain: true).write(format) { try file.write(contentsOf: $0) }
         try file.close()
@@ -64,7 +69,7 @@ struct IndexBenchmark {
             let peer = scratch + "/bare.db"
             bare.add(
                 try await measured {
-                    try loop.run(path: peer, batch: Indexer.Options().batchOps, pragmas: Database.writerPragmas)
+                    try loop.run(path: peer, batch: Indexer.Options().batchOps, pragmas: Self.pragmas)
                 })
             try remove([database, peer])
             hooked.add(try await replay(recording, into: database, hooks: hooks))

@@ -46,10 +46,11 @@ struct IndexBatch {
 
     var isEmpty: Bool { records.changes.isEmpty && records.repos.isEmpty && counts.events == 0 }
 
-    mutating func add(_ event: Event, live: Bool, now: Int64) {
+    /// - Parameter wanted: false when no hook is to be told.
+    mutating func add(_ event: Event, live: Bool, wanted: Bool, now: Int64) {
         counts.events += 1
         switch event {
-        case .commit(let commit): add(commit, live: live, now: now)
+        case .commit(let commit): add(commit, live: live, wanted: wanted, now: now)
         case .identity(let update):
             records.repos.append(RepoUpdate(did: update.did.description, handle: update.handle?.description))
         case .account(let update):
@@ -75,7 +76,7 @@ struct IndexBatch {
 
     mutating func stamp(_ now: Int64) { records.now = now }
 
-    private mutating func add(_ commit: Commit, live: Bool, now: Int64) {
+    private mutating func add(_ commit: Commit, live: Bool, wanted: Bool, now: Int64) {
         counts.commits += 1
         counts.skip("not-kept", commit.ignoredOps)
         let did = commit.repo.description
@@ -86,10 +87,13 @@ struct IndexBatch {
                 ["repo": did, "path": dropped.path, "reason": dropped.reason.rawValue, "error": dropped.message])
         }
         let rev = commit.rev.description
-        for op in commit.ops { add(op, did: did, rev: rev, time: commit.timeMicroseconds ?? now * 1000, live: live) }
+        let time = commit.timeMicroseconds ?? now * 1000
+        for op in commit.ops { add(op, did: did, rev: rev, time: time, live: live, wanted: wanted) }
     }
 
-    private mutating func add(_ op: RecordOp, did: String, rev: String, time: Int64, live: Bool) {
+    private mutating func add(
+        _ op: RecordOp, did: String, rev: String, time: Int64, live: Bool, wanted: Bool
+    ) {
         let name = op.collection.description
         let collection = context.collection(name)
         guard let table = collection.table else { return counts.skip("not-kept") }
@@ -108,6 +112,6 @@ struct IndexBatch {
             RecordChange(
                 action: op.action, table: table, uri: uri, did: did, rkey: rkey, rev: rev,
                 cid: op.cid?.description, json: json, columns: op.record.map { table.columns(of: $0) } ?? [],
-                timeMicroseconds: time, live: live, wanted: collection.wanted))
+                timeMicroseconds: time, live: live, wanted: wanted && collection.wanted))
     }
 }

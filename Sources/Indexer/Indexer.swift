@@ -75,7 +75,7 @@ public final class Indexer: Sendable {
     public func replay(
         _ recording: sending Recording, progress: @escaping @Sendable (ReplayProgress) -> Void = { _ in }
     ) async throws {
-        let reader = BatchReader(recording, kept: kept, options: options, emit: emit)
+        var reader = BatchReader(recording, kept: kept, options: options, emit: emit)
         let context = IndexBatch.Context(schema: schema, lexicons: lexicons, hooks: hooks, emit: emit)
         var inFlight = Fifo<Completion<AppliedBatch>>()
         while let batch = try reader.next(context) {

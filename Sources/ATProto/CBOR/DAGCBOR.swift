@@ -34,11 +34,16 @@ public enum DAGCBOR {
     ///
     /// Looks at lengths alone: an item that `decode` refuses may have one, so that a reader can pass over it.
     public static func itemLength(in bytes: [UInt8], at offset: Int) throws(DecodingFailure) -> Int {
+        try bytes.withUnsafeBufferPointer { buffer throws(DecodingFailure) in try itemLength(in: buffer, at: offset) }
+    }
+
+    /// As above, without copying the bytes first.
+    public static func itemLength(
+        in bytes: UnsafeBufferPointer<UInt8>, at offset: Int
+    ) throws(DecodingFailure) -> Int {
         guard bytes.indices.contains(offset) else { throw DecodingFailure("no item starts here", offset: offset) }
-        return try bytes.withUnsafeBufferPointer { buffer throws(DecodingFailure) in
-            var reader = CBORReader(buffer, offset: offset)
-            try reader.passOver()
-            return reader.offset - offset
-        }
+        var reader = CBORReader(bytes, offset: offset)
+        try reader.passOver()
+        return reader.offset - offset
     }
 }

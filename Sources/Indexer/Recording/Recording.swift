@@ -153,8 +153,8 @@ public final class Recording {
             let held = try window.fill(wanted)
             let bytes = UnsafeRawBufferPointer(rebasing: window.bytes.prefix(wanted))
             if RecordingFormat.isFrameHeader(bytes),
-                let header = try? DAGCBOR.itemLength(in: Array(bytes), at: 0),
-                let body = try? DAGCBOR.itemLength(in: Array(bytes), at: header)
+                let header = try? DAGCBOR.itemLength(in: bytes.bindMemory(to: UInt8.self), at: 0),
+                let body = try? DAGCBOR.itemLength(in: bytes.bindMemory(to: UInt8.self), at: header)
             {
                 return header + body
             }
