@@ -1,0 +1,110 @@
+/// One notification on its way into the outbox, before it is spread over the recipient's devices.
+public struct OutboxEntry: Sendable {
+    /// The recipient.
+    public var did: String
+    public var hook: String
+    public var uri: String
+    public var rev: String
+    /// The send's place in the hook's run: 0, 1, …
+    public var place: Int
+    /// The whole JSON payload, `aps` included.
+    public var payload: [UInt8]
+    public var collapseID: String?
+    /// 10, 5 or 1.
+    public var priority: Int
+    /// `alert`, `background`, …
+    public var pushType: String
+    /// Milliseconds since 1970 after which it is not to be delivered.
+    public var expiresAt: Int64
+
+    public init(
+        did: String, hook: String, uri: String, rev: String, place: Int, payload: [UInt8], collapseID: String?,
+        priority: Int, pushType: String, expiresAt: Int64
+    ) {
+        self.did = did
+        self.hook = hook
+        self.uri = uri
+        self.rev = rev
+        self.place = place
+        self.payload = payload
+        self.collapseID = collapseID
+        self.priority = priority
+        self.pushType = pushType
+        self.expiresAt = expiresAt
+    }
+}
+
+/// A claimed outbox row, with its device.
+public struct QueuedPush: Sendable {
+    public var id: Int64
+    public var did: String
+    public var tokenID: Int64
+    public var token: String
+    public var platform: String
+    public var environment: String
+    public var topic: String?
+    /// Milliseconds since 1970 of the token's last registration.
+    public var registeredAt: Int64
+    /// A lowercase UUID, the same over all attempts.
+    public var apnsID: String
+    public var payload: [UInt8]
+    public var collapseID: String?
+    public var priority: Int
+    public var pushType: String
+    public var expiresAt: Int64
+    /// Attempts before this one.
+    public var attempts: Int
+}
+
+/// What became of one claimed row.
+public struct PushSettlement: Sendable {
+    public enum Outcome: Sendable, Hashable {
+        case sent
+        /// Due again at that time (milliseconds since 1970). `counted`: it was an attempt.
+        case retry(at: Int64, counted: Bool)
+        case dead
+        case expired
+        /// The token is dead: removed if it was last registered before that time (milliseconds since 1970), its waiting
+        /// rows with it. A token registered since then stays, and the row alone is dead.
+        case removeToken(registeredBefore: Int64)
+    }
+    public var id: Int64
+    public var tokenID: Int64
+    public var outcome: Outcome
+    /// Apple's reason or ours; nil when sent.
+    public var error: String?
+
+    public init(id: Int64, tokenID: Int64, outcome: Outcome, error: String? = nil) {
+        self.id = id
+        self.tokenID = tokenID
+        self.outcome = outcome
+        self.error = error
+    }
+}
+
+/// Rows of the outbox by state.
+public struct OutboxCounts: Sendable, Hashable {
+    /// Available or waiting for a retry.
+    public var waiting = 0
+    public var running = 0
+    public var sent = 0
+    /// Dead, expired or removed with their token.
+    public var failed = 0
+    /// The earliest due time among the waiting (milliseconds since 1970).
+    public var nextDue: Int64?
+
+    public init() {}
+}
+
+/// The states of an outbox row, as `_push_queue` names them.
+enum PushState: String {
+    case available
+    /// Being sent; returns to `retry` when its lease ends.
+    case running
+    case retry
+    case sent
+    case dead
+    case expired
+    /// The token is gone.
+    case removed
+}

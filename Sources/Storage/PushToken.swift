@@ -1,0 +1,46 @@
+/// A registered device. `description` shows the last 8 characters of the token alone.
+public struct PushToken: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var id: Int64
+    public var did: String
+    public var token: String
+    public var platform: String
+    /// `production` or `sandbox`.
+    public var environment: String
+    /// nil: the configured bundle id.
+    public var topic: String?
+    public var label: String?
+    public var locale: String?
+    /// ISO 8601 with milliseconds, UTC.
+    public var createdAt: String
+    public var lastSeenAt: String
+
+    public var suffix: String { String(token.suffix(8)) }
+    public var description: String { "…\(suffix)" }
+    public var debugDescription: String { description }
+    /// For `dump`, which would print the token whole.
+    public var customMirror: Mirror { Mirror(self, children: ["id": id, "token": description]) }
+}
+
+/// What a device says of itself when it registers.
+public struct NewPushToken: Sendable {
+    public var did: String
+    public var token: String
+    public var platform: String
+    public var environment: String
+    public var topic: String?
+    public var label: String?
+    public var locale: String?
+
+    public init(
+        did: String, token: String, platform: String, environment: String, topic: String? = nil,
+        label: String? = nil, locale: String? = nil
+    ) {
+        self.did = did
+        self.token = token
+        self.platform = platform
+        self.environment = environment
+        self.topic = topic
+        self.label = label
+        self.locale = locale
+    }
+}

@@ -1,0 +1,34 @@
+import CSQLite
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// The right to run a database: one process at a time may feed it. The kernel gives it back when the process ends,
+/// however it ends.
+struct RunnerLock: ~Copyable {
+    private let descriptor: CInt
+
+    /// - Parameter database: the file's canonical path; the lock is a file beside it.
+    init(database: String) throws(StorageError) {
+        let path = database + "-lock"
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw StorageError(code: SQLITE_CANTOPEN, message: "\(path): \(String(cString: strerror(errno)))")
+        }
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            let reason = errno
+            if reason == EINTR { continue }
+            close(descriptor)
+            guard reason == EWOULDBLOCK else {
+                throw StorageError(code: SQLITE_IOERR, message: "\(path): \(String(cString: strerror(reason)))")
+            }
+            throw StorageError(code: SQLITE_BUSY, message: "another hark process uses this database: \(database)")
+        }
+        self.descriptor = descriptor
+    }
+
+    deinit { close(descriptor) }
+}

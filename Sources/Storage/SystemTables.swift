@@ -1,0 +1,82 @@
+import CSQLite
+
+/// The tables that are the same in every Hark database. Their names begin with an underscore, which no NSID does.
+enum SystemTables {
+    /// "Hark", in the file's header.
+    private static let applicationID: Int64 = 0x4861_726b
+    private static let version: Int64 = 1
+
+    /// Creates what is missing; a database that is complete is only read.
+    static func create(on connection: Connection) throws(StorageError) {
+        if try isComplete(connection) { return }
+        try connection.execute("BEGIN IMMEDIATE")
+        do {
+            for sql in statements { try connection.execute(sql) }
+            try connection.execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
+            try connection.execute("COMMIT")
+        } catch {
+            try? connection.execute("ROLLBACK")
+            throw error
+        }
+    }
+
+    private static func isComplete(_ connection: Connection) throws(StorageError) -> Bool {
+        let application = try pragma("application_id", connection)
+        let found = try pragma("user_version", connection)
+        guard application == 0 || application == applicationID else {
+            throw .misuse("\(connection.path) is another program's database")
+        }
+        guard application == 0 || found <= version else {
+            throw .misuse("\(connection.path) was made by a newer hark")
+        }
+        return application == applicationID && found == version
+    }
+
+    private static func pragma(_ name: String, _ connection: Connection) throws(StorageError) -> Int64 {
+        let statement = try connection.prepare("PRAGMA \(name)")
+        return try statement.step() ? statement.integer(0) : 0
+    }
+
+    private static let statements = [
+        // Which table holds which collection, and how far its new columns have been filled: up to that uri, in order
+        // of uri; NULL when they are.
+        """
+        CREATE TABLE IF NOT EXISTS _collections (
+            nsid TEXT PRIMARY KEY NOT NULL, table_name TEXT NOT NULL COLLATE NOCASE UNIQUE, filled_to TEXT)
+        """,
+        "CREATE TABLE IF NOT EXISTS _deletions (uri TEXT PRIMARY KEY NOT NULL, rev TEXT NOT NULL) WITHOUT ROWID",
+        """
+        CREATE TABLE IF NOT EXISTS _hook_jobs (
+            id INTEGER PRIMARY KEY, action TEXT NOT NULL, collection TEXT NOT NULL, uri TEXT NOT NULL,
+            did TEXT NOT NULL, rkey TEXT NOT NULL, rev TEXT NOT NULL, cid TEXT, record TEXT, time INTEGER NOT NULL,
+            live INTEGER NOT NULL)
+        """,
+        "CREATE TABLE IF NOT EXISTS _cursor (source TEXT PRIMARY KEY NOT NULL, position INTEGER NOT NULL, updated_at TEXT NOT NULL)",
+        """
+        CREATE TABLE IF NOT EXISTS _repos (
+            did TEXT PRIMARY KEY NOT NULL, handle TEXT, status TEXT, rev TEXT, updated_at TEXT NOT NULL)
+        """,
+        """
+        CREATE TABLE IF NOT EXISTS _push_tokens (
+            did TEXT NOT NULL, token TEXT NOT NULL, platform TEXT NOT NULL, createdAt TEXT NOT NULL,
+            environment TEXT NOT NULL, topic TEXT, label TEXT, locale TEXT, lastSeenAt TEXT NOT NULL,
+            id INTEGER NOT NULL UNIQUE, PRIMARY KEY (did, token))
+        """,
+        // Times in milliseconds since 1970. `next_attempt_at` is set while a row waits, `lease_until` while it is being
+        // sent, and neither once it is settled: so the indexes hold the unsettled rows alone.
+        """
+        CREATE TABLE IF NOT EXISTS _push_queue (
+            id INTEGER PRIMARY KEY, dedupe_key BLOB NOT NULL UNIQUE, state TEXT NOT NULL, did TEXT NOT NULL,
+            token_id INTEGER NOT NULL, hook TEXT NOT NULL, uri TEXT NOT NULL, rev TEXT NOT NULL, payload TEXT NOT NULL,
+            collapse_id TEXT, priority INTEGER NOT NULL, push_type TEXT NOT NULL, attempts INTEGER NOT NULL,
+            next_attempt_at INTEGER, lease_until INTEGER, created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL,
+            sent_at INTEGER, failed_at INTEGER, last_error TEXT)
+        """,
+        "CREATE INDEX IF NOT EXISTS _push_queue_due ON _push_queue (next_attempt_at) WHERE next_attempt_at IS NOT NULL",
+        "CREATE INDEX IF NOT EXISTS _push_queue_waiting ON _push_queue (token_id) WHERE next_attempt_at IS NOT NULL",
+        "CREATE INDEX IF NOT EXISTS _push_queue_running ON _push_queue (lease_until) WHERE lease_until IS NOT NULL",
+        // Numbers that would be slow or impossible to count: ids given out, rows settled.
+        "CREATE TABLE IF NOT EXISTS _counters (name TEXT PRIMARY KEY NOT NULL, value INTEGER NOT NULL) WITHOUT ROWID",
+        "INSERT OR IGNORE INTO _counters VALUES ('token-id', 0), ('push-sent', 0), ('push-failed', 0)",
+    ]
+}

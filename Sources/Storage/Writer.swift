@@ -1,0 +1,130 @@
+import CSQLite
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// The thread that owns the writing connection and commits what others submit, many bodies a transaction.
+final class Writer: @unchecked Sendable {
+    /// A transaction takes no further bodies once it holds so many changed rows or has lasted so long: readers and
+    /// callers wait for its end.
+    private static let changesPerTransaction: Int64 = 10_000
+    private static let nanosecondsPerTransaction: UInt64 = 100_000_000
+
+    private let inbox = Inbox<any Submission>()
+    // Set before the thread starts, then touched by it alone.
+    private let transaction: Transaction
+    private let checkpointer: Checkpointer
+    private var thread = pthread_t()
+
+    init(_ connection: Connection) throws(StorageError) {
+        transaction = try Transaction(connection)
+        checkpointer = Checkpointer(connection)
+        let context = Unmanaged.passRetained(self)
+        let code = pthread_create(&thread, nil, runWriter, context.toOpaque())
+        guard code == 0 else {
+            context.release()
+            throw StorageError(code: SQLITE_ERROR, message: "no writer thread: \(String(cString: strerror(code)))")
+        }
+    }
+
+    /// Whether the caller is on the writer's thread, where waiting for the writer would be for ever.
+    var isCurrent: Bool { pthread_equal(pthread_self(), thread) != 0 }
+
+    func submit(_ submission: any Submission) {
+        if !inbox.put(submission) { submission.finish(StorageError.misuse("the database is closed")) }
+    }
+
+    /// Commits what was submitted and ends the thread, waiting for that unless it is the caller's own.
+    func close() {
+        inbox.close()
+        if isCurrent { pthread_detach(thread) } else { pthread_join(thread, nil) }
+    }
+
+    fileprivate func run() {
+        while let submissions = inbox.take(patience: checkpointer.patience) {
+            var rest = submissions[...]
+            while !rest.isEmpty {
+                rest = rest.dropFirst(commit(rest))
+                checkpointer.committed()
+            }
+            if submissions.isEmpty { checkpointer.idle() }
+        }
+        checkpointer.finish()
+        transaction.end()
+    }
+
+    /// Runs the first bodies of `submissions` in one transaction, commits, and reports. Returns how many they were.
+    private func commit(_ submissions: ArraySlice<any Submission>) -> Int {
+        do { try transaction.begin() } catch {
+            for submission in submissions { submission.finish(error) }
+            return submissions.count
+        }
+        let changesLimit = transaction.connection.totalChanges + Self.changesPerTransaction
+        let deadline = StatementGuard.nanoseconds() + Self.nanosecondsPerTransaction
+        var failures: [(any Error)?] = []
+        for submission in submissions {
+            let failure = transaction.attempt(submission, isolated: submissions.count > 1)
+            failures.append(failure)
+            if let failure, transaction.isLost {
+                return recover(submissions.prefix(failures.count), failures, culprit: failure)
+            }
+            if transaction.connection.totalChanges >= changesLimit || StatementGuard.nanoseconds() > deadline { break }
+        }
+        let outcome = transaction.commit()
+        for (submission, failure) in zip(submissions, failures) { submission.finish(failure ?? outcome) }
+        return failures.count
+    }
+
+    /// The last body took the whole transaction with it (a full disk, an interrupted write): those before it, whose
+    /// work is gone, run again, each alone.
+    private func recover(
+        _ submissions: ArraySlice<any Submission>, _ failures: [(any Error)?], culprit: any Error
+    ) -> Int {
+        transaction.rollBack()
+        for (submission, failure) in zip(submissions, failures).dropLast() {
+            if let failure { submission.finish(failure) } else { _ = commit([submission]) }
+        }
+        submissions.last?.finish(culprit)
+        return submissions.count
+    }
+}
+
+private func runWriter(context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    if let context { Unmanaged<Writer>.fromOpaque(context).takeRetainedValue().run() }
+    return nil
+}
+
+/// A body on its way to the writer.
+protocol Submission: AnyObject, Sendable {
+    func run(_ transaction: Transaction) throws
+    /// Called once, after the commit or with what prevented it.
+    func finish(_ failure: (any Error)?)
+}
+
+/// A body with its result. Confined to the writer's thread once submitted.
+final class BodySubmission<T: Sendable>: Submission, @unchecked Sendable {
+    private let body: @Sendable (Transaction) throws -> T
+    private let committed: @Sendable (Result<T, any Error>) -> Void
+    private var result: T?
+
+    init(
+        _ body: @escaping @Sendable (Transaction) throws -> T,
+        committed: @escaping @Sendable (Result<T, any Error>) -> Void
+    ) {
+        self.body = body
+        self.committed = committed
+    }
+
+    func run(_ transaction: Transaction) throws { result = try body(transaction) }
+
+    func finish(_ failure: (any Error)?) {
+        if let failure {
+            committed(.failure(failure))
+        } else if let result {
+            committed(.success(result))
+        }
+    }
+}
