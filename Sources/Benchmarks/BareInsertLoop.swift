@@ -33,10 +33,14 @@ struct BareInsertLoop {
             throw BenchmarkError("cannot open \(path)")
         }
         defer { sqlite3_close_v2(handle) }
-        for row in try Self.texts(handle, "SELECT sql FROM sqlite_master WHERE sql NOT NULL AND name NOT LIKE 'sqlite_%'") {
+        for row in try Self.texts(
+            handle, "SELECT sql FROM sqlite_master WHERE sql NOT NULL AND name NOT LIKE 'sqlite_%'")
+        {
             schema.append(row)
         }
-        for name in try Self.texts(handle, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'") {
+        for name in try Self.texts(
+            handle, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+        {
             tables.append(try Self.load(handle, name))
         }
         order = Self.interleaved(tables.map(\.rows))
@@ -60,7 +64,9 @@ struct BareInsertLoop {
         defer { statements.forEach { sqlite3_finalize($0) } }
         var next = [Int](repeating: 0, count: tables.count)
         for (index, table) in order.enumerated() {
-            if index % batch == 0 { try Self.execute(handle, index == 0 ? "BEGIN IMMEDIATE" : "COMMIT; BEGIN IMMEDIATE") }
+            if index % batch == 0 {
+                try Self.execute(handle, index == 0 ? "BEGIN IMMEDIATE" : "COMMIT; BEGIN IMMEDIATE")
+            }
             try insert(tables[table], row: next[table], statements[table], handle)
             next[table] += 1
         }
@@ -91,7 +97,8 @@ struct BareInsertLoop {
     }
 
     private static func load(_ handle: OpaquePointer, _ name: String) throws -> Table {
-        let quoted = "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+        let quoted =
+            "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
         var statement: OpaquePointer?
         sqlite3_prepare_v2(handle, "SELECT * FROM \(quoted)", -1, &statement, nil)
         defer { sqlite3_finalize(statement) }

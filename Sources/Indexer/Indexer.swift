@@ -134,33 +134,3 @@ extension IndexSummary {
         skip("unknown-record", applied.unknownDeletes)
     }
 }
-
-/// A result that is awaited by one task and delivered by a callback.
-private final class Completion<Value: Sendable>: Sendable {
-    private enum State {
-        case pending(CheckedContinuation<Value, any Error>?)
-        case done(Result<Value, any Error>)
-    }
-
-    private let state = Mutex(State.pending(nil))
-
-    func finish(_ result: Result<Value, any Error>) {
-        let waiting: CheckedContinuation<Value, any Error>? = state.withLock { state in
-            defer { state = .done(result) }
-            if case .pending(let continuation) = state { return continuation }
-            return nil
-        }
-        waiting?.resume(with: result)
-    }
-
-    func value() async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            let ready: Result<Value, any Error>? = state.withLock { state in
-                if case .done(let result) = state { return result }
-                state = .pending(continuation)
-                return nil
-            }
-            if let ready { continuation.resume(with: ready) }
-        }
-    }
-}

@@ -20,7 +20,8 @@ import Testing
     private func texts(_ items: [Recording.Item]) -> [String] {
         items.map { item in
             switch item {
-            case .message(let bytes, let position): "\(position.index):" + String(decoding: bytes, as: UTF8.self)
+            case .message(let bytes, let position):
+                "\(position.index):" + String(decoding: bytes.prefix(99), as: UTF8.self)
             case .unreadable(_, let position): "\(position.index):unreadable"
             }
         }

@@ -2,7 +2,6 @@ import ATProto
 import FoundationEssentials
 import HookKit
 import Storage
-import Synchronization
 
 /// Runs one job's hooks to their end, each within the time limit.
 struct HookRunner: Sendable {
@@ -53,72 +52,38 @@ struct HookRunner: Sendable {
             rkey: job.rkey, cid: job.cid, rev: job.rev,
             time: Date(timeIntervalSince1970: Double(job.timeMicroseconds) / 1e6), live: job.live, db: database,
             push: collector)
-        let problem = await firstOf(hook, context)
-        if let problem {
-            emit("hooks", "error", ["hook": hook.name, "uri": job.uri, "error": problem])
+        let ending = Completion<Void>()
+        let work = Task(executorPreference: executor) {
+            do {
+                try await hook.body(context)
+                ending.finish(.success(()))
+            } catch {
+                ending.finish(.failure(error))
+            }
         }
-        return (collector.close(), problem != nil)
-    }
-
-    /// Waits for the hook or for its time limit, whichever comes first; a hook that outlives the limit is cancelled
-    /// and left to itself. Returns what went wrong.
-    private func firstOf(_ hook: Hook, _ context: HookContext) async -> String? {
-        let race = Race()
-        return await withCheckedContinuation { continuation in
-            race.start(continuation)
-            let work = Task(executorPreference: executor) {
-                do {
-                    try await hook.body(context)
-                    race.finish(nil)
-                } catch {
-                    race.finish("\(error)")
-                }
-            }
-            let limit = timeout
-            let watch = Task {
-                try await Task.sleep(for: limit)
-                if race.finish("ran longer than \(limit)") { work.cancel() }
-            }
-            race.whenFinished { watch.cancel() }
+        let limit = timeout
+        let watch = Task {
+            try await Task.sleep(for: limit)
+            ending.finish(.failure(HookOverran(limit: limit)))
+        }
+        defer {
+            watch.cancel()
+            work.cancel()
+        }
+        do {
+            try await ending.value()
+            return (collector.close(), false)
+        } catch {
+            // Closed before the hook is cancelled: what it does then comes too late.
+            let entries = collector.close()
+            emit("hooks", "error", ["hook": hook.name, "uri": job.uri, "error": "\(error)"])
+            return (entries, true)
         }
     }
 }
 
-/// Resumes a continuation once, whoever comes first.
-private final class Race: Sendable {
-    private struct State {
-        var continuation: CheckedContinuation<String?, Never>?
-        var finished = false
-        var cleanUp: (@Sendable () -> Void)?
-    }
-
-    private let state = Mutex(State())
-
-    func start(_ continuation: CheckedContinuation<String?, Never>) {
-        state.withLock { $0.continuation = continuation }
-    }
-
-    /// True for the first caller.
-    @discardableResult
-    func finish(_ problem: String?) -> Bool {
-        let (continuation, cleanUp) = state.withLock { state in
-            defer {
-                state.continuation = nil
-                state.cleanUp = nil
-                state.finished = true
-            }
-            return (state.continuation, state.cleanUp)
-        }
-        continuation?.resume(returning: problem)
-        cleanUp?()
-        return continuation != nil
-    }
-
-    func whenFinished(_ cleanUp: @escaping @Sendable () -> Void) {
-        let late = state.withLock { state in
-            if !state.finished { state.cleanUp = cleanUp }
-            return state.finished
-        }
-        if late { cleanUp() }
-    }
+/// A hook that outlived its time limit; it is cancelled and left to itself.
+private struct HookOverran: Error, CustomStringConvertible {
+    var limit: Duration
+    var description: String { "ran longer than \(limit)" }
 }

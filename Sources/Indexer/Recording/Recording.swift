@@ -77,6 +77,7 @@ public final class Recording {
         while true {
             let bytes = window.bytes
             if let newline = bytes[searched...].firstIndex(of: 0x0A) {
+                if newline > RelayFrame.maximumSize { return try skipLongLine() }
                 let place = position("line")
                 let line = [UInt8](bytes[..<newline])
                 window.consume(newline + 1)
