@@ -57,7 +57,7 @@ import Testing
             uniqueKeysWithValues: evening.people.map { person in
                 (person.did, try PrivateKey(.k256, scalar: person.signingKey).publicKey)
             })
-        var (heads, checked): ([String: (rev: String, data: CID)], Int) = ([:], 0)
+        var (heads, checked): ([String: (rev: TID, data: CID)], Int) = ([:], 0)
         for frame in split(evening.frames()) {
             guard let body = commitBody(frame), let did = body["repo"]?.string else { continue }
             let blocks = try #require(body["blocks"]?.bytes)
@@ -65,18 +65,15 @@ import Testing
             let root = try #require(body["commit"]?.link)
             #expect(archive.roots == [root])
             let block = try #require(archive.block(root))
-            let commit = try DAGCBOR.decode(Array(block))
-            let fields = try #require(commit.map).entries
-            let unsigned = try #require(ValueMap(fields.filter { $0.key != "sig" }))
+            let commit = try SignedCommit(block: Array(block))
+            #expect(commit.cid == root && commit.did.description == did && commit.prev == nil)
             let key = try #require(keys[did])
-            let signature = try #require(commit["sig"]?.bytes)
-            #expect(key.verify(signature, of: DAGCBOR.encode(.map(unsigned))))
-            #expect(commit["did"]?.string == did && commit["version"] == .integer(3) && commit["prev"] == .null)
-            let rev = try #require(commit["rev"]?.string)
-            let data = try #require(commit["data"]?.link)
+            #expect(commit.isSigned(by: key))
+            let (rev, data) = (commit.rev, commit.data)
+            #expect(body["rev"]?.string == rev.description)
             // A redelivered commit is none on top of the latest.
-            if rev > heads[did]?.rev ?? "" {
-                #expect(body["since"]?.string == heads[did]?.rev)
+            if heads[did].map({ $0.rev < rev }) ?? true {
+                #expect(body["since"]?.string == heads[did]?.rev.description)
                 #expect(body["prevData"]?.link == heads[did]?.data)
                 heads[did] = (rev, data)
             }

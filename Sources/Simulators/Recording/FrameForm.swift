@@ -51,9 +51,9 @@ struct FrameForm: EveningForm {
         frame(
             "#commit", event,
             [
-                ("repo", .string(change.did)), ("rev", .string(change.rev.description)),
+                ("repo", .string(change.commit.did.description)), ("rev", .string(change.commit.rev.description)),
                 ("since", change.since.map { .string($0.description) } ?? .null),
-                ("commit", .link(change.commit)), ("prevData", change.previousData.map(Value.link)),
+                ("commit", .link(change.commit.cid)), ("prevData", change.previousData.map(Value.link)),
                 ("blocks", .bytes(change.archive)), ("ops", .array(change.ops)), ("blobs", .array([])),
                 ("rebase", .bool(false)), ("tooBig", .bool(false)),
             ])
