@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// Host names to addresses, by the system's own rules, asked afresh every time.
