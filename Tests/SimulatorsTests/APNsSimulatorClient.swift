@@ -21,12 +21,12 @@ final class APNsSimulatorClient: Sendable {
     /// Until the connection is open.
     private let connection: Mutex<HTTP2ClientConnection?> = Mutex(nil)
 
-    init(_ simulator: APNsSimulator, maximumStreams: Int = 10_000) throws {
+    init(_ simulator: APNsSimulator, handshakeTimeout: Duration = .seconds(10)) throws {
         self.simulator = simulator
         loop = try EventLoop(name: "apns-client")
         wire = Wire()
         var options = HTTP2ClientConnection.Options()
-        options.maximumStreams = maximumStreams
+        options.handshakeTimeout = handshakeTimeout
         let connection = HTTP2ClientConnection(
             to: Endpoint(host: "127.0.0.1", port: simulator.port), tls: try .client(caPEM: simulator.caPEM),
             on: loop, options: options, delegate: wire)

@@ -54,17 +54,19 @@ public final class APNsSimulator: Sendable {
     /// Makes the certificate and reads the keys. Opens nothing yet.
     public init(_ options: Options) throws {
         self.options = options
-        providers = try options.providers.map { provider in
-            ProviderTokenCheck.Provider(
-                keyID: provider.keyID, teamID: provider.teamID, topic: provider.bundleID,
-                key: try PrivateKey(pem: provider.keyPEM).publicKey)
-        }
+        providers = try options.providers.map(Self.provider)
         certificate = try SelfSignedCertificate()
         tls = try TLSContext.server(certificatePEM: certificate.certificatePEM, keyPEM: certificate.keyPEM)
         ledger = PushLedger(keepsPushes: options.keepsPushes)
     }
 
     deinit { stop() }
+
+    static func provider(_ credentials: APNsCredentials) throws -> ProviderTokenCheck.Provider {
+        ProviderTokenCheck.Provider(
+            keyID: credentials.keyID, teamID: credentials.teamID, topic: credentials.bundleID,
+            key: try PrivateKey(pem: credentials.keyPEM).publicKey)
+    }
 
     /// Opens the port. Does nothing when it is open.
     public func start() throws {
