@@ -85,7 +85,11 @@ public final class APNsSimulator: Sendable {
         var server = HTTP2Server.Options()
         server.maxConcurrentStreams = options.strictness == .strict ? 1 : APNsGateway.usualStreams
         if options.faults.handshake == .silent { server.greeting = .silent }
-        server.opensWindows = options.faults.windows == .open
+        if options.faults.windows == .shut {
+            server.opensWindows = false
+            // The smallest that a client may count on.
+            server.connectionWindow = 65_535
+        }
         return server
     }
 
