@@ -97,6 +97,15 @@ import Testing
         #expect(throws: DecodingFailure.self) { try DAGCBOR.itemLength(in: [0], at: -1) }
     }
 
+    @Test func countsItsValues() throws {
+        func array(_ count: Int) -> [UInt8] {
+            [0x9a] + (0..<4).map { UInt8(truncatingIfNeeded: count >> (24 - $0 * 8)) }
+                + Array(repeating: 0, count: count)
+        }
+        #expect(try DAGCBOR.decode(array(DAGCBOR.maximumCount - 1)).array?.count == DAGCBOR.maximumCount - 1)
+        #expect(throws: DecodingFailure.self) { try DAGCBOR.decode(array(DAGCBOR.maximumCount)) }
+    }
+
     @Test func errorsSayWhere() {
         #expect(throws: DecodingFailure("a float", offset: 2)) { try DAGCBOR.decode([0x82, 0x00, 0xf9, 0, 0]) }
     }

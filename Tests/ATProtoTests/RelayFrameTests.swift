@@ -178,6 +178,14 @@ import Testing
         #expect(try Self.commit(frame).ops.count == 200)
     }
 
+    @Test func aBlockNamedOftenCountsEachTime() throws {
+        let record = FrameBuilder.record(String(repeating: "x", count: 1_000_000))
+        let ops = (0..<20).map { FrameBuilder.op("create", "com.example.note/\($0)", record.cid) }
+        let commit = try Self.commit(FrameBuilder(ops: ops, blocks: [(record.cid, record.bytes)]))
+        #expect(commit.ops.count == 4)
+        #expect(commit.dropped.count == 16 && commit.dropped.allSatisfy { $0.reason == .oversizedRecord })
+    }
+
     @Test func takesCommitsThatWereTooBig() throws {
         var frame = FrameBuilder(ops: [])
         frame.set("tooBig", .bool(true))

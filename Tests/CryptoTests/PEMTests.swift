@@ -17,15 +17,27 @@ import Testing
         #expect(try PrivateKey(pem: windows).publicKey == PrivateKey(pem: PEM.pkcs8).publicKey)
     }
 
+    /// Named, so that no key is printed.
+    struct Refused: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var text: String
+        var reason: String
+
+        init(_ name: String, _ text: String, _ reason: String) {
+            (testDescription, self.text, self.reason) = (name, text, reason)
+        }
+    }
+
     @Test(arguments: [
-        ("", "not PEM"), ("hello", "not PEM"), (PEM.encrypted, "encrypted"), (PEM.otherCurve, "another curve"),
-        (PEM.rsa, "P-256 expected"),
-        (PEM.publicKey, "PUBLIC KEY"), (String(PEM.pkcs8.prefix(90)), "cut off"),
-        (PEM.pkcs8.replacingCharacter("M", with: "N"), "damaged"),
+        Refused("nothing", "", "not PEM"), Refused("text", "hello", "not PEM"),
+        Refused("a password", PEM.encrypted, "encrypted"), Refused("P-384", PEM.otherCurve, "another curve"),
+        Refused("RSA", PEM.rsa, "P-256 expected"), Refused("a public key", PEM.publicKey, "PUBLIC KEY"),
+        Refused("half a file", String(PEM.pkcs8.prefix(90)), "cut off"),
+        Refused("other letters", PEM.pkcs8.replacingCharacter("M", with: "N"), "damaged"),
     ])
-    func refusesWithTheReason(_ text: String, _ reason: String) {
-        let error = #expect(throws: KeyError.self) { try PrivateKey(pem: text) }
-        #expect(error?.description.contains(reason) == true, "\(error as Any)")
+    func refusesWithTheReason(_ refused: Refused) {
+        let error = #expect(throws: KeyError.self) { try PrivateKey(pem: refused.text) }
+        #expect(error?.description.contains(refused.reason) == true, "\(error as Any)")
     }
 }
 

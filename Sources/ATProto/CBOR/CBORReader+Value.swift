@@ -5,6 +5,8 @@ extension CBORReader {
     /// The next value, with at most `depth` containers inside one another.
     mutating func value(depth: Int) throws(DecodingFailure) -> Value {
         let start = offset
+        allowedValues -= 1
+        guard allowedValues >= 0 else { throw failure("more than \(DAGCBOR.maximumCount) values") }
         let head = try head()
         switch head.kind {
         case .unsigned: return .integer(try integer(head.argument))

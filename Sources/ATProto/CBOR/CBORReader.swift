@@ -14,6 +14,8 @@ struct CBORReader {
 
     let bytes: UnsafeBufferPointer<UInt8>
     private(set) var offset: Int
+    /// How many more values may be made.
+    var allowedValues = DAGCBOR.maximumCount
 
     /// - Parameter bytes: must outlive the reader.
     init(_ bytes: UnsafeBufferPointer<UInt8>, offset: Int = 0) {

@@ -6,6 +6,8 @@
 public enum DAGCBOR {
     /// How many arrays and maps may lie inside one another.
     public static let maximumDepth = 32
+    /// How many values one decoding may give. Each takes some 90 bytes of memory at worst, and 2 bytes of input.
+    public static let maximumCount = 1 << 17
 
     /// The one value that `bytes` hold, with nothing behind it.
     public static func decode(_ bytes: [UInt8]) throws(DecodingFailure) -> Value {

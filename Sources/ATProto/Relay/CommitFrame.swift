@@ -5,6 +5,8 @@ struct CommitFrame {
     private let blocks: Range<Int>
     /// Opened when the first op wants a record.
     private var car: CAR?
+    /// The bytes of records decoded so far. Many ops may name one block, so that a small frame could hold a huge commit.
+    private var recordBytes = 0
     private var commit: Commit
 
     /// - Parameter frame: the bytes that the fields were read from.
@@ -54,6 +56,10 @@ struct CommitFrame {
         guard let block = try archive().range(of: cid) else {
             return drop(.missingBlock, "the CAR has no block \(cid)")
         }
+        recordBytes += block.count
+        guard block.count <= DataModel.maximumRecordSize, recordBytes <= RelayFrame.maximumSize else {
+            return drop(.oversizedRecord, "a record of \(block.count) bytes, of \(recordBytes) in the commit")
+        }
         switch record(cid, block) {
         case .success(let record):
             commit.ops.append(RecordOp(action: action, collection: collection, rkey: rkey, cid: cid, record: record))
@@ -76,9 +82,6 @@ struct CommitFrame {
 
     /// The record in a block of the frame, hashed against the CID that named it.
     private func record(_ cid: CID, _ range: Range<Int>) -> Result<Value, Unusable> {
-        guard range.count <= DataModel.maximumRecordSize else {
-            return .failure(Unusable(reason: .oversizedRecord, message: "a record of \(range.count) bytes"))
-        }
         return frame.withUnsafeBufferPointer { buffer in
             let block = UnsafeBufferPointer(rebasing: buffer[range])
             guard cid.matches(UnsafeRawBufferPointer(block)) else {
