@@ -77,6 +77,17 @@ public final class Connection {
     /// Rows changed since the connection was opened.
     var totalChanges: Int64 { sqlite3_total_changes64(handle) }
 
+    /// Statements that exist on this connection.
+    var openStatements: Int {
+        var count = 0
+        var statement = sqlite3_next_stmt(handle, nil)
+        while let present = statement {
+            count += 1
+            statement = sqlite3_next_stmt(handle, present)
+        }
+        return count
+    }
+
     // MARK: Statements
 
     /// Runs statements that take no parameters and whose rows nobody wants.

@@ -120,18 +120,19 @@ extension Transaction {
 }
 
 extension Connection {
+    static let countingSQL: StaticString = """
+        SELECT
+            (SELECT count(*) FROM _push_queue INDEXED BY _push_queue_due WHERE next_attempt_at IS NOT NULL),
+            (SELECT count(*) FROM _push_queue INDEXED BY _push_queue_running WHERE lease_until IS NOT NULL),
+            (SELECT value FROM _counters WHERE name = 'push-sent'),
+            (SELECT value FROM _counters WHERE name = 'push-failed'),
+            (SELECT min(next_attempt_at) FROM _push_queue INDEXED BY _push_queue_due
+                WHERE next_attempt_at IS NOT NULL)
+        """
+
     /// Rows of the outbox by state. Settled rows are not counted one by one.
     public func outboxCounts() throws -> OutboxCounts {
-        let statement = try statement(
-            """
-            SELECT
-                (SELECT count(*) FROM _push_queue INDEXED BY _push_queue_due WHERE next_attempt_at IS NOT NULL),
-                (SELECT count(*) FROM _push_queue INDEXED BY _push_queue_running WHERE lease_until IS NOT NULL),
-                (SELECT value FROM _counters WHERE name = 'push-sent'),
-                (SELECT value FROM _counters WHERE name = 'push-failed'),
-                (SELECT min(next_attempt_at) FROM _push_queue INDEXED BY _push_queue_due
-                    WHERE next_attempt_at IS NOT NULL)
-            """)
+        let statement = try statement(Self.countingSQL)
         let counts = try statement.first { row in
             var counts = OutboxCounts()
             counts.waiting = Int(row.integer(0))
