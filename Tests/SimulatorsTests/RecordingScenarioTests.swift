@@ -30,9 +30,9 @@ import Testing
         #expect(try Datetime(text).microseconds == microseconds / 1000 * 1000)
     }
 
-    @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8] as [UInt64])
-    func hasOneOutcomeHoweverItIsBatched(seed: UInt64) {
-        let scenario = GrainEvening(seed: seed, events: 600).scenario
+    @Test(arguments: [(1, 600), (2, 600), (3, 600), (4, 600), (5, 600), (6, 9000)] as [(UInt64, Int)])
+    func hasOneOutcomeHoweverItIsBatched(seed: UInt64, events: Int) {
+        let scenario = GrainEvening(seed: seed, events: events).scenario
         let pushes = EveningExpectations(scenario).pushes
         #expect(pushes.count > 100)
         #expect(EveningExpectations(inHindsight: scenario).pushes == pushes)

@@ -35,7 +35,7 @@ public struct EveningExpectations: Sendable {
     public internal(set) var blankLines = 0
 
     private var rows: [String: Row] = [:]
-    private var recent: [Int: EveningCommit] = [:]
+    private var recent = RecentEvents<EveningCommit>()
 
     /// A record, or where one has been.
     private struct Row: Sendable {
@@ -76,8 +76,7 @@ public struct EveningExpectations: Sendable {
     private mutating func take(_ event: EveningEvent) {
         switch event.kind {
         case .commit(let commit):
-            recent[event.index] = commit
-            recent[event.index - EveningScenario.redeliveryReach] = nil
+            recent.keep(commit, of: event)
             apply(commit)
         case .again(let index):
             redelivered += 1

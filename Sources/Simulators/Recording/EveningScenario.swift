@@ -28,7 +28,7 @@ struct EveningScenario: Sequence, IteratorProtocol {
     /// Posts that were deleted before anybody took notice, and never come back.
     var deleted: [String] = []
     var favorites: [OwnRecord] = []
-    /// Turns through the kinds of faults, so that each comes.
+    // Turns through the kinds of what is wrong, so that each comes.
     var faultTurn = 0
     var invalidTurn = 0
     /// Events that can be delivered again: commits with nothing wrong in them.
@@ -49,7 +49,12 @@ struct EveningScenario: Sequence, IteratorProtocol {
     mutating func next() -> EveningEvent? {
         while pending.isEmpty {
             guard emitted < wanted else { return nil }
-            if arrived < peopleDue { arrive() } else { play(deck.deal(&random)) }
+            if arrived < peopleDue {
+                arrived += 1
+                introduce(arrived - 1)
+            } else {
+                play(deck.deal(&random))
+            }
         }
         return pending.removeFirst()
     }
@@ -61,12 +66,6 @@ struct EveningScenario: Sequence, IteratorProtocol {
         return Swift.min(crowd, early + (crowd - early) * emitted / Swift.max(wanted * 3 / 4, 1))
     }
 
-    private mutating func arrive() {
-        let newcomer = arrived
-        arrived += 1
-        introduce(newcomer)
-    }
-
     // MARK: Telling
 
     /// Takes a moment, and begins a commit of `author`.
@@ -76,7 +75,7 @@ struct EveningScenario: Sequence, IteratorProtocol {
 
     /// - Parameter isRepeatable: false for what would be counted differently a second time.
     mutating func publish(_ draft: CommitDraft, repeatable isRepeatable: Bool = true) {
-        if isRepeatable { repeatable.append(emitted) }
+        if isRepeatable, !plain { repeatable.append(emitted) }
         tell(.commit(draft.commit), at: draft.time)
     }
 

@@ -6,7 +6,7 @@ struct FrameForm: EveningForm {
     private let cast: EveningCast
     private let plain: Bool
     private var repos: [Int: EveningRepo] = [:]
-    private var recent: [Int: [UInt8]] = [:]
+    private var recent = RecentEvents<[UInt8]>()
 
     init(cast: EveningCast, plain: Bool) {
         self.cast = cast
@@ -27,10 +27,7 @@ struct FrameForm: EveningForm {
         case .commit(let commit):
             let change = repos[commit.author, default: EveningRepo(cast.people[commit.author])].apply(commit)
             let frame = Self.frame(of: change, event)
-            if !plain {
-                recent[event.index] = frame
-                recent[event.index - EveningScenario.redeliveryReach] = nil
-            }
+            if !plain { recent.keep(frame, of: event) }
             return frame
         case .identity(let did, let handle):
             return Self.frame("#identity", event, [("did", .string(did)), ("handle", handle.map(Value.string))])

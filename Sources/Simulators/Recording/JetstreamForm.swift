@@ -4,7 +4,7 @@ import ATProto
 struct JetstreamForm: EveningForm {
     private let cast: EveningCast
     private let plain: Bool
-    private var recent: [Int: [UInt8]] = [:]
+    private var recent = RecentEvents<[UInt8]>()
 
     init(cast: EveningCast, plain: Bool) {
         self.cast = cast
@@ -17,9 +17,7 @@ struct JetstreamForm: EveningForm {
         switch event.kind {
         case .commit(let commit):
             append(commit, of: event, to: &output)
-            guard !plain else { return }
-            recent[event.index] = Array(output[start...])
-            recent[event.index - EveningScenario.redeliveryReach] = nil
+            if !plain { recent.keep(Array(output[start...]), of: event) }
         case .identity(let did, let handle):
             append(head: did, event.time, "identity", to: &output)
             output += #","identity":{"did":"\#(did)""#.utf8
