@@ -8,7 +8,7 @@ import Testing
         let flags = [
             ("--answer", "410:25%"), ("--answer", "ServiceUnavailable"), ("--every", "7"), ("--first", "2"),
             ("--answer", "refuse:nth=3:token=ABCD"), ("--answer", "502"), ("--delay", "20ms..80ms"),
-            ("--goaway-after", "100"), ("--retry-after", "30"), ("--error-body", "html"),
+            ("--goaway-after", "100:2"), ("--retry-after", "30"), ("--error-body", "html"),
             ("--streams", "1000,0@300,1@300+200ms"), ("--seed", "42"),
         ]
         for (flag, value) in flags {
@@ -23,7 +23,7 @@ import Testing
                 .init(.status(502)),
             ])
         #expect(faults.delay == .milliseconds(20)...(.milliseconds(80)))
-        #expect(faults.goAwayAfter == 100)
+        #expect(faults.goAway == .init(afterRequests: 100, errorCode: 2))
         #expect(faults.retryAfterSeconds == 30)
         #expect(faults.errorBody == .html)
         #expect(
@@ -57,7 +57,8 @@ import Testing
         ("--answer", "410:-1%"), ("--answer", "410:nan%"), ("--answer", "badDeviceToken"), ("--answer", "410:every=0"),
         ("--answer", "410:every"), ("--answer", "410:token="), ("--every", "7"), ("--delay", ""), ("--delay", "50"),
         ("--delay", "50 ms"), ("--delay", "-5ms"), ("--delay", "80ms..20ms"), ("--delay", "99999999999999999999ms"),
-        ("--goaway-after", "0"), ("--goaway-after", "x"), ("--retry-after", "-1"), ("--error-body", "xml"),
+        ("--goaway-after", "0"), ("--goaway-after", "x"), ("--goaway-after", "5:"), ("--goaway-after", "5:-1"),
+        ("--retry-after", "-1"), ("--error-body", "xml"),
         ("--handshake", "loud"), ("--windows", ""),
         ("--streams", ""), ("--streams", "x"), ("--streams", "1@"), ("--streams", "1@0"), ("--streams", "1+"),
         ("--seed", "-1"),

@@ -38,6 +38,24 @@ import Testing
         }
     }
 
+    @Test func survivesMutations() throws {
+        let seed = Array(
+            #"{"aps":{"alert":{"title":"é\ud83d\ude00","loc-args":["a"]},"badge":1},"x":[-1.5e3,null]}"#.utf8)
+        var random = SplitMix64(state: 7)
+        var accepted = 0
+        for _ in 0..<3000 {
+            var bytes = seed
+            for _ in 0...Int.random(in: 0...3, using: &random) {
+                bytes[Int.random(in: bytes.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
+            }
+            bytes.removeLast(Int.random(in: 0...2, using: &random) == 0 ? Int.random(in: 0...20, using: &random) : 0)
+            guard let value = try? PayloadParser.parse(bytes) else { continue }
+            accepted += 1
+            #expect(try PayloadParser.parse(compactJSON(value)) == value)
+        }
+        #expect(accepted > 50)
+    }
+
     @Test func boundsDepth() throws {
         func nested(_ depth: Int) -> String {
             String(repeating: "[", count: depth) + String(repeating: "]", count: depth)

@@ -1,4 +1,4 @@
-import Crypto
+import Net
 import Testing
 
 @testable import Simulators
@@ -85,6 +85,41 @@ import Testing
             reason { () throws(Refusal) in _ = try RequestRules.collapseID(Array((longest + "a").utf8)) }
                 == .badCollapseID)
         #expect(reason { () throws(Refusal) in _ = try RequestRules.collapseID([0xFF]) } == .badCollapseID)
+    }
+
+    /// Changes to a request's header list, and whether the list is then malformed.
+    @Test(
+        arguments: [
+            [], [("apns-id", "x")], [("user-agent", "x")], [(":authority", "x")],
+        ] as [[(String, String)]])
+    func takesHeaders(_ more: [(String, String)]) {
+        let fields = more.filter { $0.0.hasPrefix(":") } + Self.pseudo + more.filter { !$0.0.hasPrefix(":") }
+        #expect(APNsRequest(headers: fields.map { HeaderField($0.0, $0.1) }, body: []).shapeFault == nil)
+    }
+
+    private static let pseudo = [(":method", "POST"), (":scheme", "https"), (":path", "/")]
+
+    @Test(
+        arguments: [
+            [("a", "x"), (":authority", "x")], [(":status", "200")], [(":protocol", "x")], [("Apns-Id", "x")],
+            [("", "x")],
+            [("apns-channel", "x")], [("connection", "close")], [("keep-alive", "1")], [("upgrade", "h2c")],
+        ] as [[(String, String)]])
+    func findsMalformedHeaders(_ more: [(String, String)]) {
+        let fields = (Self.pseudo + more).map { HeaderField($0.0, $0.1) }
+        #expect(APNsRequest(headers: fields, body: []).shapeFault != nil)
+    }
+
+    @Test func missesNoPseudoHeader() {
+        for place in Self.pseudo.indices {
+            var fields = Self.pseudo.map { HeaderField($0.0, $0.1) }
+            fields.remove(at: place)
+            #expect(APNsRequest(headers: fields, body: []).shapeFault != nil)
+        }
+        let plain = [(":method", "POST"), (":scheme", "http"), (":path", "/")].map { HeaderField($0.0, $0.1) }
+        #expect(APNsRequest(headers: plain, body: []).shapeFault != nil)
+        let twice = (Self.pseudo + [("a", "1"), ("a", "2")]).map { HeaderField($0.0, $0.1) }
+        #expect(APNsRequest(headers: twice, body: []).repeated == "a")
     }
 
     @Test(arguments: APNsReason.allCases) func everyReasonHasAStatus(_ reason: APNsReason) {

@@ -173,6 +173,16 @@ import Testing
         #expect(simulator.received.isEmpty)
     }
 
+    @Test func takesItsPortAgain() async throws {
+        let first = try startSimulator(provider: provider)
+        let port = first.port
+        #expect(try await APNsSimulatorClient(first).outcome(of: good) == Outcome(200))
+        #expect(throws: (any Error).self) { _ = try startSimulator(provider: provider) { $0.port = port } }
+        first.stop()
+        let second = try startSimulator(provider: provider) { $0.port = port }
+        #expect(try await APNsSimulatorClient(second).outcome(of: good) == Outcome(200))
+    }
+
     @Test func stopsAndStartsAgain() async throws {
         let (simulator, client) = try connected()
         #expect(await client.outcome(of: good) == Outcome(200))

@@ -148,6 +148,13 @@ import Testing
         #expect(simulator.counts.connections > 3)
     }
 
+    @Test func saysGoAwayWithAnError() async throws {
+        let client = try APNsSimulatorClient(told("--goaway-after 2:11", "--answer silent:nth=2"))
+        #expect(await client.outcome(of: good) == Outcome(200))
+        #expect(Outcome(await client.send(good, timeout: .milliseconds(100))).status == 0)
+        #expect(await client.end() == .goAway(errorCode: 11, debug: #"{"reason":"Shutdown"}"#))
+    }
+
     @Test func changesTheLimitOnStreams() async throws {
         let client = try APNsSimulatorClient(told("--streams 7,0@5,9@5+50ms"))
         #expect(await client.outcome(of: good) == Outcome(200))

@@ -76,14 +76,17 @@ final class APNsGateway: HTTP2ServerHandler, @unchecked Sendable {
         guard var session = sessions[ObjectIdentifier(connection)] else { return }
         if let last = session.lastStream, stream > last { return }
         session.requests += 1
-        let isLast = session.requests == plan.faults.goAwayAfter
-        if isLast { session.lastStream = stream }
+        let goAway = plan.faults.goAway.flatMap { $0.afterRequests == session.requests ? $0 : nil }
+        if goAway != nil { session.lastStream = stream }
         let decision = decide(APNsRequest(headers: headers, body: body), session: &session)
         sessions[ObjectIdentifier(connection)] = session
 
         limitStreams(of: connection, after: session.requests)
         schedule(decision, on: connection, stream: stream)
-        if isLast { connection.goAway(lastStream: stream, errorCode: 0, debug: Self.body(reason: "Shutdown")) }
+        if let goAway {
+            connection.goAway(
+                lastStream: stream, errorCode: goAway.errorCode, debug: Self.body(reason: "Shutdown"))
+        }
     }
 }
 

@@ -24,7 +24,7 @@ extension Faults {
         Flag(name: "--nth", argument: "N", help: "… only for the Nth request"),
         Flag(name: "--token", argument: "SUFFIX", help: "… only for tokens that end so"),
         Flag(name: "--delay", argument: "50ms|20ms..80ms", help: "hold answers back"),
-        Flag(name: "--goaway-after", argument: "N", help: "say GOAWAY after N requests of a connection"),
+        Flag(name: "--goaway-after", argument: "N[:CODE]", help: "say GOAWAY after N requests of a connection"),
         Flag(name: "--retry-after", argument: "SECONDS", help: "send retry-after with 429 and 503"),
         Flag(name: "--error-body", argument: "json|empty|html|split", help: "shape of an error's body"),
         Flag(name: "--streams", argument: "COUNT[@REQUESTS][+DELAY],…", help: "limits on a connection's streams"),
@@ -47,7 +47,7 @@ extension Faults {
             guard let last = rules.indices.last else { throw FaultSyntaxError("stands before any --answer") }
             rules[last].conditions.append(try Condition("\(flag.dropFirst(2))=\(value)"))
         case "--delay": delay = try Self.durations(value)
-        case "--goaway-after": goAwayAfter = try Self.count(value)
+        case "--goaway-after": goAway = try GoAway(value)
         case "--retry-after": retryAfterSeconds = try Self.count(value)
         case "--error-body": errorBody = try Self.choice(value)
         case "--handshake": handshake = try Self.choice(value)
@@ -152,6 +152,18 @@ extension Faults.Condition {
         case "token" where !parts[1].isEmpty: self = .token(parts[1].lowercased())
         default: throw FaultSyntaxError("'\(text)' is no condition")
         }
+    }
+}
+
+extension Faults.GoAway {
+    /// From `REQUESTS[:CODE]`.
+    public init(_ text: String) throws(FaultSyntaxError) {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let requests = try Faults.count(parts[0])
+        guard let code = parts.count == 2 ? UInt32(parts[1]) : 0 else {
+            throw FaultSyntaxError("'\(parts[1])' is no error code")
+        }
+        self.init(afterRequests: requests, errorCode: code)
     }
 }
 

@@ -5,7 +5,8 @@
 /// | `--answer EFFECT[:CONDITION]…` | does so wherever all conditions hold; repeatable, the first rule that holds wins |
 /// | `--every N`, `--first N`, `--after N`, `--nth N`, `--token SUFFIX` | a condition of the `--answer` before it |
 /// | `--delay 50ms`, `--delay 20ms..80ms` | holds every answer back |
-/// | `--goaway-after N` | says GOAWAY on each connection after N requests; what it sends later stays unprocessed |
+/// | `--goaway-after N`, `--goaway-after N:CODE` | says GOAWAY (with an error code of RFC 9113) on each connection after N |
+/// | | requests; what it sends later stays unprocessed, and the socket stays open |
 /// | `--retry-after S` | sends `retry-after: S` (seconds) with each 429 and 503 |
 /// | `--error-body json`, `empty`, `html`, `split` | the shape of an error's body; `split`: 5 bytes a DATA frame |
 /// | `--streams 1000,0@300,1000@300+200ms` | the limits on a connection's streams: at the first success, after N requests, later |
@@ -19,8 +20,7 @@
 public struct Faults: Sendable, Hashable {
     public var rules: [Rule] = []
     public var delay: ClosedRange<Duration>?
-    /// Requests per connection before its GOAWAY.
-    public var goAwayAfter: Int?
+    public var goAway: GoAway?
     public var retryAfterSeconds: Int?
     public var errorBody: ErrorBody = .json
     public var streams: [StreamLimit] = []
@@ -74,6 +74,19 @@ public struct Faults: Sendable, Hashable {
 
     public enum ErrorBody: String, Sendable, Hashable, CaseIterable {
         case json, empty, html, split
+    }
+
+    /// When a connection is told to go, and why.
+    public struct GoAway: Sendable, Hashable {
+        /// On that connection.
+        public var afterRequests: Int
+        /// Of RFC 9113, section 7; 0 is NO_ERROR.
+        public var errorCode: UInt32
+
+        public init(afterRequests: Int, errorCode: UInt32 = 0) {
+            self.afterRequests = afterRequests
+            self.errorCode = errorCode
+        }
     }
 
     public enum Handshake: String, Sendable, Hashable, CaseIterable { case normal, silent }
