@@ -178,7 +178,7 @@ final class HTTP2ClientSession {
 
     /// Hands waiting requests to nghttp2, not more at once than one write holds.
     private func submitPending() {
-        var budget = 128
+        var budget = 32
         while budget > 0, pendingHead < pending.count {
             let stream = pending[pendingHead]
             pendingHead += 1

@@ -51,8 +51,8 @@ final class LoopWorker: @unchecked Sendable {
     private var ending: [any LoopResident] = []
 
     /// Room for one read of a socket, and for what TLS makes of it; lent to whoever is reading.
-    let cipherScratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
-    let plainScratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
+    let cipherScratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 * 1024, alignment: 16)
+    let plainScratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 * 1024, alignment: 16)
 
     init() throws {
         epoll = try SystemError.check("epoll_create1") { epoll_create1(Int32(EPOLL_CLOEXEC)) }

@@ -23,7 +23,7 @@ final class Transport: SocketHandler {
     private(set) var isClosed = false
     private var isReading = true
     private var isWatched = false
-    private var output = ByteBuffer(capacity: 96 * 1024)
+    private var output = ByteBuffer(capacity: 32 * 1024)
     /// How many bytes the socket has taken so far.
     private(set) var sentBytes = 0
     /// True while bytes wait for the socket to take them.
@@ -112,26 +112,18 @@ final class Transport: SocketHandler {
 
     // MARK: Reading
 
-    /// Reads until the socket is empty, within limits that leave the loop's other sockets their turn.
+    /// Reads once: what is left is reported again, after the loop's other sockets have had their turn. Answering a little
+    /// at a time keeps both ends busy at once, too.
     private func receive() throws {
         let scratch = worker.cipherScratch
-        for _ in 0..<16 {
-            let count = recv(descriptor, scratch.baseAddress, scratch.count, 0)
-            if count < 0 {
-                let code = errno
-                if code == EINTR { continue }
-                if code == EAGAIN || code == EWOULDBLOCK { return }
-                throw isOpen || tls == nil
-                    ? ConnectionError.lost(SystemError.text(code)) : TLSError.handshake(SystemError.text(code))
-            }
-            if count == 0 {
-                throw isOpen || tls == nil
-                    ? writeFailure ?? ConnectionError.closedByPeer
-                    : TLSError.handshake("the peer closed the connection")
-            }
-            try take(UnsafeRawBufferPointer(start: scratch.baseAddress, count: count))
-            if count < scratch.count || isClosed || !isReading { return }
+        let count = recv(descriptor, scratch.baseAddress, scratch.count, 0)
+        let code = errno
+        if count > 0 { return try take(UnsafeRawBufferPointer(start: scratch.baseAddress, count: count)) }
+        if count < 0, code == EINTR || code == EAGAIN || code == EWOULDBLOCK { return }
+        guard isOpen || tls == nil else {
+            throw TLSError.handshake(count == 0 ? "the peer closed the connection" : SystemError.text(code))
         }
+        throw count == 0 ? writeFailure ?? ConnectionError.closedByPeer : ConnectionError.lost(SystemError.text(code))
     }
 
     private func take(_ bytes: UnsafeRawBufferPointer) throws {
