@@ -11,7 +11,8 @@ struct Bench {
             default:
                 say(
                     """
-                    usage: hark-bench index [--events N] [--rounds N]   decode → rows, beside a bare C-API loop
+                    usage: hark-bench index [--events N] [--rounds N] [--on tmpfs|disk] [--format jetstream|frames]
+                                                 decode → rows, beside a bare C-API loop
                     """)
                 exit(2)
             }

@@ -17,8 +17,9 @@ struct IndexBenchmark {
         "PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL", "PRAGMA cache_size = -64000",
         "PRAGMA journal_size_limit = 67108864", "PRAGMA temp_store = MEMORY",
     ]
-    /// Where the disk's database lies.
-    private var folder = FileManager.default.currentDirectoryPath
+    /// By what is printed for it; the disk's is the working directory's.
+    private var places = [("tmpfs", "/dev/shm"), ("disk", FileManager.default.currentDirectoryPath)]
+    private var formats = Simulators.RecordingFormat.allCases
 
     init(_ arguments: [String]) throws {
         var rest = arguments[...]
@@ -27,21 +28,22 @@ struct IndexBenchmark {
             switch (flag, Int(value)) {
             case ("--events", let number?) where number > 0: events = number
             case ("--rounds", let number?) where number > 0: rounds = number
-            case ("--folder", _): folder = value
+            case ("--on", _): places.removeAll { $0.0 != value }
+            case ("--format", _): formats.removeAll { $0.rawValue != value }
             default: throw BenchmarkError("unknown flag \(flag) or bad value \(value)")
             }
         }
     }
 
     func run() async throws {
-        for format in [Simulators.RecordingFormat.jetstream, .frames] {
-            for place in ["/dev/shm", folder] {
+        for format in formats {
+            for (label, place) in places {
                 let scratch = place + "/hark-bench-\(getpid())"
                 try FileManager.default.createDirectory(atPath: scratch, withIntermediateDirectories: true)
                 defer { try? FileManager.default.removeItem(atPath: scratch) }
                 let recording = scratch + "/evening"
                 try write(format, to: recording)
-                try await compare(recording, format, in: scratch, label: place == folder ? "disk" : "tmpfs")
+                try await compare(recording, format, in: scratch, label: label)
             }
         }
         say("peak memory \(peakMemoryMB()) MB (the bare loop's rows, held in memory, included)")
