@@ -98,19 +98,21 @@ struct IndexBatch {
         let collection = context.collection(name)
         guard let table = collection.table else { return counts.skip("not-kept") }
         let rkey = op.rkey.description
-        let uri = "at://\(did)/\(name)/\(rkey)"
         if let record = op.record, let violation = context.lexicons.validate(record, as: op.collection) {
             counts.skip(violation.reason.rawValue)
             context.emit(
                 "indexer", "invalid",
-                ["uri": uri, "reason": violation.reason.rawValue, "error": violation.description])
+                [
+                    "uri": "at://\(did)/\(name)/\(rkey)", "reason": violation.reason.rawValue,
+                    "error": violation.description,
+                ])
             return
         }
         let json = op.record.map { JSON.encode($0) } ?? []
         weight += json.count + 256
         records.changes.append(
             RecordChange(
-                action: op.action, table: table, uri: uri, did: did, rkey: rkey, rev: rev,
+                action: op.action, table: table, did: did, rkey: rkey, rev: rev,
                 cid: op.cid?.description, json: json, columns: op.record.map { table.columns(of: $0) } ?? [],
                 timeMicroseconds: time, live: live, wanted: wanted && collection.wanted))
     }

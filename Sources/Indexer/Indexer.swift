@@ -77,17 +77,18 @@ public final class Indexer: Sendable {
     ) async throws {
         var reader = BatchReader(recording, kept: kept, options: options, emit: emit)
         let context = IndexBatch.Context(schema: schema, lexicons: lexicons, hooks: hooks, emit: emit)
-        var inFlight = Fifo<Completion<AppliedBatch>>()
+        // Batches are kept until this task takes them up again, so that the writer need not free them.
+        var inFlight = Fifo<(completion: Completion<AppliedBatch>, batch: IndexBatch)>()
         while let batch = try reader.next(context) {
             try Task.checkCancellation()
             try await dispatcher.room()
-            if inFlight.count >= options.batchesInFlight { _ = try await inFlight.popFirst()?.value() }
-            inFlight.append(submit(batch))
+            if inFlight.count >= options.batchesInFlight { _ = try await inFlight.popFirst()?.completion.value() }
+            inFlight.append((submit(batch), batch))
             let events = counts.withLock { $0.events }
             progress(
                 ReplayProgress(bytesRead: reader.bytesRead, bytesTotal: reader.bytesTotal, events: events))
         }
-        while let last = inFlight.popFirst() { _ = try await last.value() }
+        while let last = inFlight.popFirst() { _ = try await last.completion.value() }
     }
 
     /// Returns when no hook runs and every job's end is committed.

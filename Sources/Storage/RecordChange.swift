@@ -1,42 +1,39 @@
 import ATProto
 
-/// One op, ready to be written: made on the decoding thread, so that the writer only binds.
+/// One op, ready to be written: laid out on the decoding thread, so that the writer only binds.
 public struct RecordChange: Sendable {
-    public var action: Action
-    public var table: RecordTable
-    public var uri: String
-    public var did: String
-    public var rkey: String
-    public var rev: String
-    /// nil on delete.
-    public var cid: String?
-    /// The record as JSON; empty on delete.
-    public var json: [UInt8]
-    /// `table.columns(of:)` of the record; empty on delete.
-    public var columns: [ColumnValue]
+    public let action: Action
+    public let table: RecordTable
     /// Microseconds since 1970, for the hook.
-    public var timeMicroseconds: Int64
-    public var live: Bool
+    public let timeMicroseconds: Int64
+    public let live: Bool
     /// Some hook wants this op: write a job with it.
-    public var wanted: Bool
+    public let wanted: Bool
+    let row: RowImage
 
+    /// - Parameters:
+    ///   - cid: nil on delete.
+    ///   - json: the record as JSON; empty on delete.
+    ///   - columns: `table.columns(of:)` of the record; empty on delete.
     public init(
-        action: Action, table: RecordTable, uri: String, did: String, rkey: String, rev: String, cid: String?,
-        json: [UInt8], columns: [ColumnValue], timeMicroseconds: Int64, live: Bool, wanted: Bool
+        action: Action, table: RecordTable, did: String, rkey: String, rev: String, cid: String?, json: [UInt8],
+        columns: [ColumnValue], timeMicroseconds: Int64, live: Bool, wanted: Bool
     ) {
         self.action = action
         self.table = table
-        self.uri = uri
-        self.did = did
-        self.rkey = rkey
-        self.rev = rev
-        self.cid = cid
-        self.json = json
-        self.columns = columns
         self.timeMicroseconds = timeMicroseconds
         self.live = live
         self.wanted = wanted
+        row = RowImage(
+            collection: table.collection, did: did, rkey: rkey, rev: rev, cid: cid, json: json, columns: columns)
     }
+
+    public var uri: String { row.text(row.uri) }
+    var did: String { row.text(row.did) }
+    var rkey: String { row.text(row.rkey) }
+    var rev: String { row.text(row.rev) }
+    var cid: String? { row.cid.isEmpty ? nil : row.text(row.cid) }
+    var json: [UInt8] { Array(row.bytes[row.json]) }
 }
 
 /// What identity and account events say of a repo; nil leaves the stored value.

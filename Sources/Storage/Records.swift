@@ -9,11 +9,13 @@ extension Transaction {
         let indexedAt = Timestamp.text(batch.now)
         // All new tables first: each change of the schema has every statement prepared again.
         for change in batch.changes where change.action != .delete { _ = try records.statements(for: change.table) }
-        for change in batch.changes {
-            let isApplied =
-                change.action == .delete
-                ? try delete(change, &applied) : try put(change, indexedAt: indexedAt, &applied)
-            if isApplied, change.wanted { applied.jobs.append(try addJob(change)) }
+        try Array(indexedAt.utf8).withUnsafeBufferPointer { indexedAt in
+            for change in batch.changes {
+                let isApplied =
+                    change.action == .delete
+                    ? try delete(change, &applied) : try put(change, indexedAt: indexedAt, &applied)
+                if isApplied, change.wanted { applied.jobs.append(try addJob(change)) }
+            }
         }
         for repo in batch.repos { try update(repo, at: indexedAt) }
         if let cursor = batch.cursor { try setCursor(cursor.source, cursor.position, at: indexedAt) }
@@ -22,22 +24,15 @@ extension Transaction {
 
     // MARK: Rows
 
-    private func put(_ change: RecordChange, indexedAt: String, _ applied: inout AppliedBatch) throws(StorageError)
-        -> Bool
-    {
+    private func put(
+        _ change: RecordChange, indexedAt: UnsafeBufferPointer<UInt8>, _ applied: inout AppliedBatch
+    ) throws(StorageError) -> Bool {
         let statement = try records.statements(for: change.table).put
         guard try !isDeleted(change) else {
             applied.stale += 1
             return false
         }
-        try bind(change, indexedAt, to: statement)
-        let code = sqlite3_step(statement.handle)
-        let isApplied = code == SQLITE_DONE && sqlite3_changes(connection.handle) > 0
-        guard code == SQLITE_DONE else {
-            defer { statement.reset() }
-            throw statement.failure
-        }
-        statement.reset()
+        let isApplied = try run(statement, with: change.row, indexedAt)
         if !isApplied {
             applied.stale += 1
         } else if change.action == .create {
@@ -48,36 +43,51 @@ extension Transaction {
         return isApplied
     }
 
-    /// Binds a row's columns to memory that lives until the next row.
-    private func bind(_ change: RecordChange, _ indexedAt: String, to statement: Statement) throws(StorageError) {
-        let handle = statement.handle
-        arena.reset(size: change.textSize + indexedAt.utf8.count)
-        var index: Int32 = 0
-        var code: Int32 = 0
-        func text(_ bytes: UnsafeBufferPointer<CChar>) {
-            index += 1
-            code |= sqlite3_bind_text64(handle, index, bytes.baseAddress, UInt64(bytes.count), nil, UInt8(SQLITE_UTF8))
-        }
-        text(arena.copy(change.uri))
-        if let cid = change.cid { text(arena.copy(cid)) } else { index += 1 }
-        text(arena.copy(change.did))
-        text(arena.copy(change.rkey))
-        text(arena.copy(change.rev))
-        text(arena.copy(indexedAt))
-        text(arena.copy(change.json))
-        for column in change.columns {
-            switch column {
-            case .text(let value): text(arena.copy(value))
-            case .null: index += 1
-            default:
+    /// Steps `statement` with a row's columns, bound to where they lie. True when it changed a row.
+    private func run(
+        _ statement: Statement, with row: RowImage, _ indexedAt: UnsafeBufferPointer<UInt8>
+    ) throws(StorageError) -> Bool {
+        let code = row.bytes.withUnsafeBufferPointer { bytes in
+            let handle = statement.handle
+            var index: Int32 = 0
+            var code: Int32 = 0
+            func text(_ start: UnsafePointer<UInt8>?, _ count: Int) {
                 index += 1
-                statement.bind(index, column)
+                let text = UnsafeRawPointer(start ?? bytes.baseAddress)?.assumingMemoryBound(to: CChar.self)
+                code |= sqlite3_bind_text64(handle, index, text, UInt64(count), nil, UInt8(SQLITE_UTF8))
             }
+            func text(_ range: Range<Int>) { text(bytes.baseAddress.map { $0 + range.lowerBound }, range.count) }
+            text(row.uri)
+            if row.cid.isEmpty { index += 1 } else { text(row.cid) }
+            text(row.did)
+            text(row.rkey)
+            text(row.rev)
+            text(indexedAt.baseAddress, indexedAt.count)
+            text(row.json)
+            for cell in row.cells {
+                switch cell {
+                case .text(let range): text(range)
+                case .null: index += 1
+                case .integer(let value):
+                    index += 1
+                    code |= sqlite3_bind_int64(handle, index, value)
+                case .real(let value):
+                    index += 1
+                    code |= sqlite3_bind_double(handle, index, value)
+                case .blob(let range):
+                    index += 1
+                    code |= sqlite3_bind_blob64(
+                        handle, index, bytes.baseAddress.map { $0 + range.lowerBound }, UInt64(range.count), nil)
+                }
+            }
+            guard code == SQLITE_OK, index == sqlite3_bind_parameter_count(handle) else { return SQLITE_MISUSE }
+            return sqlite3_step(handle)
         }
-        guard code == SQLITE_OK, index == sqlite3_bind_parameter_count(handle) else {
-            statement.reset()
-            throw .misuse("a record's values do not fit its table \(change.table.collection)")
+        defer { statement.reset() }
+        guard code == SQLITE_DONE else {
+            throw code == SQLITE_MISUSE ? .misuse("a record's values do not fit its table") : statement.failure
         }
+        return sqlite3_changes(connection.handle) > 0
     }
 
     private func delete(_ change: RecordChange, _ applied: inout AppliedBatch) throws(StorageError) -> Bool {
@@ -159,17 +169,5 @@ extension Connection {
         let statement = try statement("SELECT position FROM _cursor WHERE source = ?")
         statement.bind(1, source)
         return try statement.first { $0.integer(0) }
-    }
-}
-
-extension RecordChange {
-    /// Bytes of all texts of the row.
-    fileprivate var textSize: Int {
-        var size = uri.utf8.count + did.utf8.count + rkey.utf8.count + rev.utf8.count + json.count
-        if let cid { size += cid.utf8.count }
-        for column in columns {
-            if case .text(let text) = column { size += text.utf8.count }
-        }
-        return size
     }
 }

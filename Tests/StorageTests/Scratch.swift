@@ -39,7 +39,7 @@ func change(
 ) throws -> RecordChange {
     guard let table = schema.table(for: collection) else { throw StorageError.misuse("not kept") }
     return RecordChange(
-        action: action, table: table, uri: "at://\(did)/\(collection)/\(rkey)", did: did, rkey: rkey, rev: rev,
+        action: action, table: table, did: did, rkey: rkey, rev: rev,
         cid: record == nil ? nil : "bafy-\(rkey)-\(rev)", json: record.map { JSON.encode($0) } ?? [],
         columns: record.map { table.columns(of: $0) } ?? [], timeMicroseconds: 1_000, live: true, wanted: wanted)
 }
