@@ -40,11 +40,25 @@ public final class Assembly: Sendable {
 
     /// Stops in the order of the data: what runs may finish within a few seconds. What it leaves undone, the next start does.
     public func stop() async {
-        let indexer = indexer
-        let isIdle = await finishes(within: Self.stopDeadline) { try? await indexer.drainHooks() }
-        await push?.stop(deadline: Self.stopDeadline)
-        // A hook that is still running may yet ask for the database: it is left open then, which loses nothing.
-        if isIdle { database.close() }
+        let (indexer, push) = (indexer, push)
+        let hooksEnded = await finishes(within: Self.stopDeadline) { try? await indexer.drainHooks() }
+        let pushEnded = await finishes(within: Self.stopDeadline * 2) { await push?.stop(deadline: Self.stopDeadline) }
+        // What still runs may yet ask for the database: it is left open then, which loses nothing.
+        if hooksEnded && pushEnded { database.close() }
+    }
+
+    /// Rows by collection, of the collections that have a lexicon.
+    public func recordCounts() throws -> [String: Int] {
+        try database.read { connection in
+            try kept.described.reduce(into: [:]) { counts, collection in
+                counts[collection] = try connection.recordCount(of: collection)
+            }
+        }
+    }
+
+    /// The last characters of every registered token.
+    public func deviceSuffixes() throws -> [String] {
+        try database.read { try $0.tokens(did: nil).map(\.suffix) }
     }
 
     private static func pushService(
@@ -80,19 +94,4 @@ extension NotificationOutbox {
             },
             committed: { _ in })
     }
-}
-
-/// True when `work` ends within `deadline`; it goes on by itself otherwise.
-private func finishes(within deadline: Duration, _ work: @escaping @Sendable () async -> Void) async -> Bool {
-    let (results, result) = AsyncStream.makeStream(of: Bool.self)
-    Task {
-        await work()
-        result.yield(true)
-    }
-    let timer = Task {
-        try await Task.sleep(for: deadline)
-        result.yield(false)
-    }
-    defer { timer.cancel() }
-    return await results.first { _ in true } ?? false
 }

@@ -1,3 +1,4 @@
+import ATProto
 import Storage
 
 extension Database {
@@ -13,9 +14,25 @@ extension Database {
     /// - Throws: `OperatorError` when the path cannot be a database, else `RunError`.
     static func open(_ path: String, as role: Role) throws -> Database {
         do throws(StorageError) {
-            return try Database(path: path)
+            return try Database(path: path, claimingRunner: role == .runner)
         } catch {
-            throw OperatorError("cannot open the database \(path): \(error.message)")
+            let message = "cannot open the database \(path): \(error.message)"
+            // Another process holds it: nothing is written wrongly.
+            if error.code & 0xFF == busy { throw RunError(message) }
+            throw OperatorError(message)
         }
+    }
+
+    /// SQLITE_BUSY.
+    private static let busy: Int32 = 5
+}
+
+extension Connection {
+    /// How many records a collection's table holds.
+    func recordCount(of collection: String) throws -> Int {
+        let quoted = collection.replacing("\"", with: "\"\"")
+        let (_, rows) = try query("SELECT count(*) FROM \"\(quoted)\"", [])
+        guard case .integer(let count)? = rows.first?.first else { return 0 }
+        return Int(count)
     }
 }

@@ -43,21 +43,23 @@ enum FileContents {
     }
 }
 
-/// Why a file could not be read: `cannot read X: No such file or directory`.
+/// What could not be done with a file: `cannot read X: No such file or directory`.
 public struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
     public var path: String
     public var reason: String
+    private let deed: String
 
-    init(path: String, reason: String) {
+    init(path: String, reason: String, doing deed: String = "read") {
         self.path = path
         self.reason = reason
+        self.deed = deed
     }
 
-    init(path: String, errno code: Int32) {
-        self.init(path: path, reason: String(cString: strerror(code)))
+    init(path: String, errno code: Int32, doing deed: String = "read") {
+        self.init(path: path, reason: String(cString: strerror(code)), doing: deed)
     }
 
-    public var description: String { "cannot read \(path.printable): \(reason)" }
+    public var description: String { "cannot \(deed) \(path.printable): \(reason)" }
 }
 
 extension String {

@@ -24,25 +24,26 @@ public struct Replay: Sendable {
     ) async throws -> ReplaySummary {
         let clock = ContinuousClock()
         let start = clock.now
-        let resumed = try await assembly.indexer.resumeJobs()
+        let (indexer, push) = (assembly.indexer, assembly.push)
+        let resumed = try await abandoningWhenCancelled { try await indexer.resumeJobs() }
         for (index, path) in paths.enumerated() {
-            try await assembly.indexer.replay(try Self.open(path)) { replay in
+            try await indexer.replay(try Self.open(path)) { replay in
                 let share = replay.bytesTotal > 0 ? Double(replay.bytesRead) / Double(replay.bytesTotal) : 0
                 progress(
                     Progress(share: (Double(index) + min(share, 1)) / Double(paths.count), events: replay.events))
             }
         }
-        try await assembly.indexer.drainHooks()
+        try await abandoningWhenCancelled { try await indexer.drainHooks() }
         let indexed = clock.now
-        let left = await assembly.push?.drain(giveUpAfter: Self.patience) ?? 0
-        try Task.checkCancellation()
+        let left = try await abandoningWhenCancelled { await push?.drain(giveUpAfter: Self.patience) ?? 0 }
         guard left == 0 else {
+            let pushes = left == 1 ? "1 push" : "\(left) pushes"
             throw RunError(
-                "\(left) pushes could not be delivered, and nothing moved for \(Self.patience.configured): "
-                    + "they stay queued, and the same command tries them again")
+                "\(pushes) could not be delivered, as nothing moved for \(Self.patience.configured): "
+                    + "they stay queued, and the same command tries again")
         }
         return ReplaySummary(
-            assembly.indexer.summary, push: assembly.push?.counts, resumedJobs: resumed,
+            indexer.summary, push: push?.counts, resumedJobs: resumed,
             indexing: indexed - start, total: clock.now - start)
     }
 
