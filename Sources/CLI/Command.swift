@@ -13,7 +13,9 @@ struct Command: Sendable {
     /// Does it. Throws an `OperatorError` or its kin for exit code 2, anything else for 1.
     var run: @Sendable (Arguments) async throws -> Void
 
-    static let all: [Command] = [.replay, .check, .tokensAdd, .tokensList, .tokensRemove]
+    static let all: [Command] = [
+        .demo, .replay, .check, .tokensAdd, .tokensList, .tokensRemove, .simulateAPNs, .simulateRecording,
+    ]
 
     var allOptions: [Option] { options + [.help] }
 

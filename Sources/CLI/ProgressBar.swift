@@ -37,29 +37,3 @@ final class ProgressBar: Sendable {
 
     func finish() { if console.errorIsTerminal { console.showBar(nil) } }
 }
-
-extension BinaryInteger {
-    /// With a comma between thousands: `12,345`.
-    var grouped: String {
-        let digits = Array(String(magnitude))
-        var text = self < 0 ? "-" : ""
-        for (index, digit) in digits.enumerated() {
-            if index > 0, (digits.count - index) % 3 == 0 { text += "," }
-            text.append(digit)
-        }
-        return text
-    }
-
-    /// `1 event`, `2 events`.
-    func of(_ noun: String) -> String { "\(grouped) \(noun)\(self == 1 ? "" : "s")" }
-}
-
-extension Duration {
-    /// In seconds, to two or three figures: `0.42 s`, `83.1 s`.
-    var shortSeconds: String {
-        let seconds = self / .seconds(1)
-        let (whole, hundredths) = Int((seconds * 100).rounded()).quotientAndRemainder(dividingBy: 100)
-        if seconds >= 10 { return "\(whole).\(hundredths / 10) s" }
-        return "\(whole).\(hundredths < 10 ? "0" : "")\(hundredths) s"
-    }
-}

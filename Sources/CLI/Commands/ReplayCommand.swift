@@ -27,18 +27,6 @@ extension Command {
             for line in summary.lines { console.print(line) }
         }
     }
-
-    /// Runs `work`, which SIGINT and SIGTERM cancel; and after it, however it ended, `cleanUp`.
-    static func interruptible<T: Sendable>(
-        _ work: @escaping @Sendable () async throws -> T, finally cleanUp: @Sendable () async -> Void
-    ) async throws -> T {
-        let task = Task(operation: work)
-        let signals = TerminationSignals { task.cancel() }
-        defer { withExtendedLifetime(signals) {} }
-        let result = await task.result
-        await cleanUp()
-        return try result.get()
-    }
 }
 
 extension ReplaySummary {
