@@ -6,7 +6,12 @@ import Testing
         ["replay", "missing.jsonl"], ["replay", "."], ["replay", "x", "--config"], ["replay", "x", "--json=1"],
         ["check", "--config", "missing.json5"], ["check", "--config", "broken.json5"],
         ["check", "--config", "unknown-key.json5"], ["check", "--config", "no-key.json5"],
-        ["check", "--config", "wrong-key.json5"], ["check", "--database", "nowhere/hark.db"], ["check", "surplus"],
+        ["check", "--config", "wrong-key.json5"], ["check", "--database", "nowhere/hark.db"],
+        ["check", "--database", "broken.json5"], ["check", "surplus"],
+        ["check", "--config", "wrong-lexicon.json5"], ["replay", "no-key.json5", "--config", "wrong-lexicon.json5"],
+        ["simulate", "apns", "--answer", "999"], ["simulate", "apns", "--port", "70000"], ["simulate", "recording"],
+        ["simulate", "recording", "--out", "x", "--events", "-1"], ["simulate", "recording", "--out", "no/x"],
+        ["demo", "--config", "x"],
         ["tokens", "list", "--did", "nobody"], ["tokens", "remove"], ["tokens", "remove", "x"],
         ["tokens", "add", "--platform", "apns"], ["tokens", "add", "--did", "did:plc:ewvi7nxzyoun6zhxrhs64oiz"],
         ["tokens", "add", "--did", "did:plc:ewvi7nxzyoun6zhxrhs64oiz", "--platform", "apns"],
@@ -20,6 +25,8 @@ import Testing
         let apns = "keyId: 'A', teamId: 'B', bundleId: 'c.d'"
         try hark.write("{ push: { apns: { keyFile: 'gone.p8', \(apns) } } }", to: "no-key.json5")
         try hark.write("{ push: { apns: { keyFile: 'wrong-key.json5', \(apns) } } }", to: "wrong-key.json5")
+        try hark.write("{ lexicons: '.' }", to: "wrong-lexicon.json5")
+        try hark.write("{ \"lexicon\": 1 }", to: "lexicon.json")
         let result = try await hark.run(words)
         #expect(result.status == 2)
         #expect(!result.wasKilled)

@@ -1,8 +1,11 @@
 import Foundation
+import Synchronization
 
 /// The built `hark`, run as a process of its own in a folder of its own. The folder goes with the last reference.
 final class HarkProcess: Sendable {
     let folder: URL
+    /// What runs at the moment.
+    private let processIDs = Mutex<Set<pid_t>>([])
 
     struct Result: Sendable {
         var status: Int32
@@ -41,15 +44,24 @@ final class HarkProcess: Sendable {
             process.terminationHandler = { _ in continuation.resume() }
             do {
                 try process.run()
+                let id = process.processIdentifier
+                processIDs.withLock { _ = $0.insert(id) }
             } catch {
                 process.terminationHandler = nil
                 continuation.resume(throwing: error)
             }
         }
+        let ended = process.processIdentifier
+        processIDs.withLock { _ = $0.remove(ended) }
         return Result(
             status: process.terminationStatus, output: try String(contentsOf: files[1], encoding: .utf8),
             errors: try String(contentsOf: files[2], encoding: .utf8),
             wasKilled: process.terminationReason == .uncaughtSignal)
+    }
+
+    /// Sends a signal to everything that runs here.
+    func kill(_ signal: Int32) {
+        for id in processIDs.withLock({ $0 }) { Foundation.kill(id, signal) }
     }
 
     /// Beside the test bundle, where the build puts both.
