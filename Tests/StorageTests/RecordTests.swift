@@ -132,8 +132,7 @@ private let table = #""app.example.post""#
     }
 
     @Test func onlyWantedOpsHaveJobs() throws {
-        var quiet = try put("1", rev: "a", "x")
-        quiet.wanted = false
+        let quiet = try change(schema, .create, post, "1", rev: "a", map(["text": .string("x")]), wanted: false)
         let applied = try database.apply(quiet, put("2", rev: "a", "y"))
         #expect(applied.jobs.map(\.rkey) == ["2"])
         let stored = try database.writeBlocking { try $0.unfinishedJobs(after: 0, limit: 10) }
@@ -165,8 +164,9 @@ private let table = #""app.example.post""#
     }
 
     @Test func aRowThatDoesNotFitItsTableFailsWhole() throws {
-        var wrong = try put("1", rev: "a", "x")
-        wrong.columns.removeLast()
+        let wrong = RecordChange(
+            action: .create, table: try #require(schema.table(for: post)), did: "did:plc:alice", rkey: "1", rev: "a",
+            cid: "bafy", json: Array("{}".utf8), columns: [.null], timeMicroseconds: 0, live: true, wanted: false)
         let changes = [try put("0", rev: "a", "x"), wrong]
         #expect(throws: StorageError.self) { try database.apply(changes) }
         #expect(try database.texts("SELECT text FROM \(table)").isEmpty)
