@@ -8,10 +8,19 @@ final class Console: Sendable {
 
     /// Draws the bar anew, under whatever line was written meanwhile; nil while there is none.
     private let bar = Mutex<String?>(nil)
+    private let outputFailure = Mutex<Int32?>(nil)
 
     /// One line on standard output, which must be free of what steers a terminal.
     func print(_ line: String = "") {
-        bar.withLock { _ in _ = FileDescriptorText.write(line + "\n", to: STDOUT_FILENO) }
+        let isWritten = FileDescriptorText.write(line + "\n", to: STDOUT_FILENO)
+        let code = errno
+        if !isWritten { outputFailure.withLock { $0 = $0 ?? code } }
+    }
+
+    /// Throws a `RunError` when something printed was lost. A reader that had seen enough is no loss.
+    func checkOutput() throws(RunError) {
+        guard let code = outputFailure.withLock({ $0 }), code != EPIPE else { return }
+        throw RunError("cannot write to standard output: \(String(cString: strerror(code)))")
     }
 
     /// One line on standard error.

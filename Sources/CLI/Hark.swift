@@ -6,7 +6,15 @@ struct Hark {
     static func main() async {
         // A reader that goes away ends a write with an error, not the process.
         signal(SIGPIPE, SIG_IGN)
+        occupyStandardDescriptors()
         exit(await run(Array(CommandLine.arguments.dropFirst())).rawValue)
+    }
+
+    /// A database that was opened as descriptor 1 would take what is printed for its pages.
+    private static func occupyStandardDescriptors() {
+        for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+            _ = open("/dev/null", O_RDWR)
+        }
     }
 
     enum ExitCode: Int32 {
@@ -19,17 +27,8 @@ struct Hark {
     static func run(_ words: [String]) async -> ExitCode {
         let console = Console.shared
         do {
-            if let answer = try help(words) {
-                console.print(answer)
-                return .done
-            }
-            let (command, count) = try Command.find(words)
-            let arguments = try Arguments(words.dropFirst(count), for: command)
-            if arguments.has(Option.help.name) {
-                console.print(command.usage)
-                return .done
-            }
-            try await command.run(arguments)
+            try await answer(words, on: console)
+            try console.checkOutput()
             return .done
         } catch is CancellationError {
             console.complain("stopped; what was done is kept, and the same command carries on from there")
@@ -38,6 +37,14 @@ struct Hark {
             console.complain("\(error)".printable)
             return OperatorError.isCause(of: error) ? .wrongUsage : .failed
         }
+    }
+
+    private static func answer(_ words: [String], on console: Console) async throws {
+        if let help = try help(words) { return console.print(help) }
+        let (command, count) = try Command.find(words)
+        let arguments = try Arguments(words.dropFirst(count), for: command)
+        if arguments.has(Option.help.name) { return console.print(command.usage) }
+        try await command.run(arguments)
     }
 
     /// The answer to `hark help …`, `hark --help` and `hark --version`; nil for everything else.

@@ -19,9 +19,15 @@ enum FileContents {
         }
     }
 
-    static func isFolder(_ path: String) -> Bool {
+    static func isFolder(_ path: String) -> Bool { kind(path) == S_IFDIR }
+
+    /// True for whatever can be read only once.
+    static func isPipe(_ path: String) -> Bool { [S_IFIFO, S_IFSOCK, S_IFCHR].contains(kind(path)) }
+
+    /// `S_IFREG`, `S_IFDIR`, …; nil when there is no such file.
+    private static func kind(_ path: String) -> mode_t? {
         var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        return stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
     }
 
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }

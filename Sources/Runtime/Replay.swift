@@ -11,8 +11,9 @@ public struct Replay: Sendable {
     public init(_ assembly: Assembly) { self.assembly = assembly }
 
     /// Tells whether all these files are recordings, so that nothing is begun when one is not.
+    /// A pipe can be read only once: it is looked at when its turn comes.
     public static func check(_ paths: [String]) throws(OperatorError) {
-        for path in paths { _ = try open(path) }
+        for path in paths where !FileContents.isPipe(path) { _ = try open(path) }
     }
 
     /// Feeds the recordings one after the other. Cancelling the task stops it between two batches.

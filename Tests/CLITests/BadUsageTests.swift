@@ -45,4 +45,22 @@ import Testing
         #expect(result.errors.isEmpty)
         #expect(result.output.contains("hark"))
     }
+
+    @Test func lostOutputIsAFailure() async throws {
+        let hark = try HarkProcess()
+        let shell = "\"$0\" help > /dev/full; echo \"full $?\"; \"$0\" help >&-; echo \"closed $?\"; \"$0\" help | true"
+        let result = try await hark.runShell(shell)
+        #expect(result.output == "full 1\nclosed 0\n")
+        #expect(result.errors == "hark: cannot write to standard output: No space left on device\n")
+    }
+
+    @Test func readsAPipeOnce() async throws {
+        let hark = try HarkProcess()
+        let line = #"{"did":"did:plc:ewvi7nxzyoun6zhxrhs64oiz","time_us":1,"kind":"identity","identity":{"did":"#
+        try hark.write(
+            line + #""did:plc:ewvi7nxzyoun6zhxrhs64oiz","seq":1,"time":"2026-01-01T00:00:00Z"}}"# + "\n", to: "x")
+        let result = try await hark.runShell("cat x x x | \"$0\" replay /dev/stdin --json")
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.output.hasPrefix(#"{"events":3,"#))
+    }
 }

@@ -27,13 +27,25 @@ final class HarkProcess: Sendable {
 
     /// Runs `hark` with these words, and waits for its end without holding a thread.
     func run(_ words: [String], input: String = "", environment: [String: String] = [:]) async throws -> Result {
+        try await run(Self.executable, words, input: input, environment: environment)
+    }
+
+    /// Runs a line of shell, in which `"$0"` is `hark`.
+    func runShell(_ script: String) async throws -> Result {
+        try await run(
+            URL(fileURLWithPath: "/bin/sh"), ["-c", script, Self.executable.path], input: "", environment: [:])
+    }
+
+    private func run(
+        _ executable: URL, _ words: [String], input: String, environment: [String: String]
+    ) async throws -> Result {
         let id = UUID().uuidString
         let files = ["in", "out", "err"].map { folder.appendingPathComponent(".\(id).\($0)") }
         for file in files { try Data().write(to: file) }
         try Data(input.utf8).write(to: files[0])
 
         let process = Process()
-        process.executableURL = Self.executable
+        process.executableURL = executable
         process.arguments = words
         process.currentDirectoryURL = folder
         process.environment = ["PATH": "/usr/bin:/bin"].merging(environment) { $1 }
