@@ -1,43 +1,70 @@
-import CSQLite
-
-/// Decides when the write-ahead log is copied back into the database file. Confined to the writer's thread.
+/// Decides when and by whom the write-ahead log is copied back into the database file. Confined to the writer's thread.
+///
+/// A long copy runs on a thread of its own, beside the writer, which lengthens the log meanwhile; a short rest the
+/// writer copies itself. Only a log that was copied to its end begins anew.
+///
+/// | the log holds (pages of 4 KiB) | while the writer is | |
+/// |---|---|---|
+/// | 1,024 not copied | idle | copied beside the writer |
+/// | 16,384 | busy | copied beside the writer |
+/// | 16,384, fewer than 2,048 not copied | busy | the writer copies the rest |
+/// | 131,072 | busy | the writer waits for the copy: the disk is too slow |
 final class Checkpointer {
-    /// Frames (pages of 4 KiB) after which the copying no longer waits for an idle moment: 64 MiB.
-    private static let framesUnderLoad: Int32 = 16_384
-    /// Fewer are not worth a copy while idle: 4 MiB.
-    private static let framesWhenIdle: Int32 = 1024
+    private static let idleFrames: Int32 = 1024
+    private static let busyFrames: Int32 = 16_384
+    private static let restFrames: Int32 = 2048
+    private static let waitFrames: Int32 = 131_072
     private static let idleMilliseconds: Int64 = 200
 
     private let connection: Connection
-    /// The log's length at which to try next: beyond its end when readers held the last copy back.
-    private var nextFrames = framesUnderLoad
-    private var copiedFrames: Int32 = 0
+    private let copier: LogCopier
+    /// The log's length after the last commit.
+    private var frames: Int32 = 0
+    /// Where the last copy ended.
+    private var copied: Int32 = 0
+    /// A copy that readers held back is tried again when the log has this length.
+    private var retryFrames: Int32 = 0
 
-    init(_ connection: Connection) { self.connection = connection }
-
-    private var logFrames: Int32 { connection.state.pointee.logFrames }
-
-    /// How long the writer may sleep before it is to call `idle`, in milliseconds.
-    var patience: Int64? {
-        logFrames > copiedFrames + Self.framesWhenIdle || logFrames < copiedFrames ? Self.idleMilliseconds : nil
+    init(_ connection: Connection) throws(StorageError) {
+        self.connection = connection
+        copier = try LogCopier(path: connection.path)
     }
 
+    /// How long the writer may sleep before it is to call `idle`, in milliseconds; nil: for ever.
+    var patience: Int64? { frames - copied > Self.idleFrames && frames >= retryFrames ? Self.idleMilliseconds : nil }
+
+    /// After each commit.
     func committed() {
-        if logFrames < nextFrames - Self.framesUnderLoad { nextFrames = Self.framesUnderLoad }
-        if logFrames >= nextFrames { copy() }
+        let length = connection.state.pointee.logFrames
+        if length < frames { (copied, retryFrames) = (0, 0) }
+        frames = length
+        guard frames >= max(Self.busyFrames, retryFrames) else { return }
+        if frames >= Self.waitFrames { copier.wait() }
+        guard noteOutcome(), frames >= retryFrames else { return }
+        if frames - copied < Self.restFrames {
+            note(LogCopier.copy(connection))
+        } else {
+            copier.start()
+        }
     }
 
-    func idle() { copy() }
+    func idle() {
+        if noteOutcome(), patience != nil { copier.start() }
+    }
 
-    /// Copies everything and empties the log, as far as other processes let it.
-    func finish() { sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil) }
+    /// Ends the thread after a running copy. What the log still holds is copied when the file's last connection closes.
+    func finish() { copier.close() }
 
-    private func copy() {
-        var frames: Int32 = 0
-        var copied: Int32 = 0
-        let code = sqlite3_wal_checkpoint_v2(
-            connection.handle, nil, SQLITE_CHECKPOINT_PASSIVE, &frames, &copied)
-        copiedFrames = code == SQLITE_OK ? max(copied, 0) : logFrames
-        nextFrames = logFrames + Self.framesUnderLoad
+    /// False while a copy is running.
+    private func noteOutcome() -> Bool {
+        guard case .ended(let end) = copier.takeOutcome() else { return false }
+        if let end { note(end) }
+        return true
+    }
+
+    private func note(_ end: Int32) {
+        // Without progress somebody reads what lies there, and the next try waits until it is worth more.
+        retryFrames = end > copied ? 0 : frames + Self.busyFrames
+        copied = min(end, frames)
     }
 }

@@ -2,7 +2,11 @@ import CSQLite
 
 /// One SQLite connection. Confined to one thread at a time.
 public final class Connection {
-    enum Role { case writer, reader }
+    enum Role {
+        case writer, reader
+        /// Copies the write-ahead log.
+        case copier
+    }
 
     let handle: OpaquePointer
     let state: UnsafeMutablePointer<StatementGuard>
@@ -20,7 +24,11 @@ public final class Connection {
         // SQLite reads "file:…" and ":memory:" its own way.
         let file = path.hasPrefix("/") ? path : "./" + path
         let access =
-            role == .writer ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY
+            switch role {
+            case .writer: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+            case .reader: SQLITE_OPEN_READONLY
+            case .copier: SQLITE_OPEN_READWRITE
+            }
         var opened: OpaquePointer?
         let code = sqlite3_open_v2(file, &opened, access | SQLITE_OPEN_NOMUTEX, nil)
         guard code == SQLITE_OK, let opened else {
@@ -37,7 +45,12 @@ public final class Connection {
         StatementGuard.install(state, on: handle)
         do {
             try execute("PRAGMA temp_store = MEMORY")
-            if role == .writer { try prepareForWriting() }
+            switch role {
+            case .writer: try prepareForWriting()
+            case .reader: break
+            // Reading opens the log.
+            case .copier: try execute("PRAGMA synchronous = NORMAL; SELECT 1 FROM sqlite_schema")
+            }
         } catch {
             throw StorageError(code: error.code, message: "\(path): \(error.message)")
         }

@@ -79,19 +79,21 @@ extension Transaction {
             record: change.action == .delete ? nil : change.json, timeMicroseconds: change.timeMicroseconds,
             live: change.live)
         nextJobID += 1
-        let statement = try connection.statement("INSERT INTO _hook_jobs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-        statement.bind(1, job.id)
-        statement.bind(2, job.action.rawValue)
-        statement.bind(3, job.collection)
-        statement.bind(4, job.uri)
-        statement.bind(5, job.did)
-        statement.bind(6, job.rkey)
-        statement.bind(7, job.rev)
-        statement.bind(8, job.cid)
-        if let record = job.record { statement.bind(9, utf8: record) }
-        statement.bind(10, job.timeMicroseconds)
-        statement.bind(11, job.live ? 1 : 0)
-        try statement.run()
+        let insert = try connection.statement("INSERT INTO _hook_jobs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+        defer { insert.reset() }
+        insert.bind(1, job.id)
+        insert.bind(2, job.action.rawValue)
+        insert.bind(3, job.collection)
+        insert.bind(10, job.timeMicroseconds)
+        insert.bind(11, job.live ? 1 : 0)
+        _ = try insert.step(over: change.row) { row, memory in
+            memory.bind(4, row.uri)
+            memory.bind(5, row.did)
+            memory.bind(6, row.rkey)
+            memory.bind(7, row.rev)
+            if !row.cid.isEmpty { memory.bind(8, row.cid) }
+            if job.record != nil { memory.bind(9, row.json) }
+        }
         return job
     }
 }

@@ -56,12 +56,17 @@ extension Connection {
         _ sql: String, _ parameters: [ColumnValue], limit: Duration
     ) throws -> (names: [String], rows: [[ColumnValue]]) {
         try asHook(.reader, sql, parameters, limit: limit) { statement in
+            // The first step may prepare the statement anew, for another number of columns.
+            var isAtRow = try statement.step()
             let width = sqlite3_column_count(statement.handle)
             let names = (0..<width).map { column in
                 sqlite3_column_name(statement.handle, column).map { String(cString: $0) } ?? ""
             }
             var rows: [[ColumnValue]] = []
-            try statement.forEachRow { row in rows.append((0..<width).map { row.value($0) }) }
+            while isAtRow {
+                rows.append((0..<width).map { statement.value($0) })
+                isAtRow = try statement.step()
+            }
             return (names, rows)
         }
     }

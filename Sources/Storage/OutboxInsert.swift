@@ -41,18 +41,14 @@ extension Transaction {
 
     private func bind(_ entry: OutboxEntry, _ now: Int64, to statement: Statement) {
         arena.reset(size: entry.textSize)
-        func text(_ index: Int32, _ bytes: UnsafeBufferPointer<CChar>) {
-            sqlite3_bind_text64(
-                statement.handle, index, bytes.baseAddress, UInt64(bytes.count), nil, UInt8(SQLITE_UTF8))
-        }
-        text(3, arena.copy(entry.did))
-        text(4, arena.copy(entry.hook))
-        text(5, arena.copy(entry.uri))
-        text(6, arena.copy(entry.rev))
-        text(7, arena.copy(entry.payload))
-        if let collapseID = entry.collapseID { text(8, arena.copy(collapseID)) }
+        statement.bindInPlace(3, arena.copy(entry.did))
+        statement.bindInPlace(4, arena.copy(entry.hook))
+        statement.bindInPlace(5, arena.copy(entry.uri))
+        statement.bindInPlace(6, arena.copy(entry.rev))
+        statement.bindInPlace(7, arena.copy(entry.payload))
+        if let collapseID = entry.collapseID { statement.bindInPlace(8, arena.copy(collapseID)) }
         statement.bind(9, Int64(entry.priority))
-        text(10, arena.copy(entry.pushType))
+        statement.bindInPlace(10, arena.copy(entry.pushType))
         statement.bind(11, now)
         statement.bind(12, entry.expiresAt)
     }

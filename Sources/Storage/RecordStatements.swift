@@ -65,7 +65,7 @@ final class RecordStatements {
 final class TableStatements {
     let table: RecordTable
     /// Inserts or replaces a row unless the one there is as new; binds the base columns in order, then the others.
-    let put: Statement
+    private let put: Statement
     private let delete: Statement
     private let find: Statement
 
@@ -85,17 +85,38 @@ final class TableStatements {
         find = try connection.prepare("SELECT 1 FROM \(name) WHERE uri = ?")
     }
 
+    /// False when the row that is there is as new.
+    func putRow(_ row: RowImage, _ indexedAt: UnsafeBufferPointer<UInt8>) throws(StorageError) -> Bool {
+        defer { put.reset() }
+        _ = try put.step(over: row) { row, memory in
+            memory.bind(1, row.uri)
+            if !row.cid.isEmpty { memory.bind(2, row.cid) }
+            memory.bind(3, row.did)
+            memory.bind(4, row.rkey)
+            memory.bind(5, row.rev)
+            memory.bind(6, indexedAt)
+            memory.bind(7, row.json)
+            var parameter = Int32(RecordColumns.base.count)
+            for cell in row.cells {
+                parameter += 1
+                memory.bind(parameter, cell)
+            }
+        }
+        return put.changes > 0
+    }
+
     /// False when there is no such row or it is as new.
-    func deleteRow(_ uri: String, olderThan rev: String) throws(StorageError) -> Bool {
-        delete.bind(1, uri)
-        delete.bind(2, rev)
-        try delete.run()
+    func deleteRow(_ row: RowImage) throws(StorageError) -> Bool {
+        defer { delete.reset() }
+        _ = try delete.step(over: row) { row, memory in
+            memory.bind(1, row.uri)
+            memory.bind(2, row.rev)
+        }
         return delete.changes > 0
     }
 
-    func hasRow(_ uri: String) throws(StorageError) -> Bool {
+    func hasRow(_ row: RowImage) throws(StorageError) -> Bool {
         defer { find.reset() }
-        find.bind(1, uri)
-        return try find.step()
+        return try find.step(over: row) { row, memory in memory.bind(1, row.uri) }
     }
 }

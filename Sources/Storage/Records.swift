@@ -7,98 +7,58 @@ extension Transaction {
         try checkOpen()
         var applied = AppliedBatch()
         let indexedAt = Timestamp.text(batch.now)
+        // A span lends its elements; iterating the array would retain the parts of each change.
+        let changes = batch.changes.span
         // All new tables first: each change of the schema has every statement prepared again.
-        for change in batch.changes where change.action != .delete { _ = try records.statements(for: change.table) }
+        for index in changes.indices where changes[index].action != .delete {
+            _ = try records.statements(for: changes[index].table)
+        }
         try Array(indexedAt.utf8).withUnsafeBufferPointer { indexedAt in
-            for change in batch.changes {
-                let isApplied =
-                    change.action == .delete
-                    ? try delete(change, &applied) : try put(change, indexedAt: indexedAt, &applied)
-                if isApplied, change.wanted { applied.jobs.append(try addJob(change)) }
-            }
+            for index in changes.indices { try apply(changes[index], indexedAt, &applied) }
         }
         for repo in batch.repos { try update(repo, at: indexedAt) }
         if let cursor = batch.cursor { try setCursor(cursor.source, cursor.position, at: indexedAt) }
         return applied
     }
 
+    private func apply(
+        _ change: RecordChange, _ indexedAt: UnsafeBufferPointer<UInt8>, _ applied: inout AppliedBatch
+    ) throws(StorageError) {
+        let isApplied =
+            change.action == .delete ? try delete(change, &applied) : try put(change, indexedAt, &applied)
+        if isApplied, change.wanted { applied.jobs.append(try addJob(change)) }
+    }
+
     // MARK: Rows
 
     private func put(
-        _ change: RecordChange, indexedAt: UnsafeBufferPointer<UInt8>, _ applied: inout AppliedBatch
+        _ change: RecordChange, _ indexedAt: UnsafeBufferPointer<UInt8>, _ applied: inout AppliedBatch
     ) throws(StorageError) -> Bool {
-        let statement = try records.statements(for: change.table).put
-        guard try !isDeleted(change) else {
+        let table = try records.statements(for: change.table)
+        guard change.row.cells.count == change.table.layout.columns.count else {
+            throw .misuse("a record's values do not fit its table \(change.table.collection)")
+        }
+        if hasDeletions, try isDeleted(change) {
             applied.stale += 1
             return false
         }
-        let isApplied = try run(statement, with: change.row, indexedAt)
-        if !isApplied {
+        guard try table.putRow(change.row, indexedAt) else {
             applied.stale += 1
-        } else if change.action == .create {
-            applied.created += 1
-        } else {
-            applied.updated += 1
+            return false
         }
-        return isApplied
-    }
-
-    /// Steps `statement` with a row's columns, bound to where they lie. True when it changed a row.
-    private func run(
-        _ statement: Statement, with row: RowImage, _ indexedAt: UnsafeBufferPointer<UInt8>
-    ) throws(StorageError) -> Bool {
-        let code = row.bytes.withUnsafeBufferPointer { bytes in
-            let handle = statement.handle
-            var index: Int32 = 0
-            var code: Int32 = 0
-            func text(_ start: UnsafePointer<UInt8>?, _ count: Int) {
-                index += 1
-                let text = UnsafeRawPointer(start ?? bytes.baseAddress)?.assumingMemoryBound(to: CChar.self)
-                code |= sqlite3_bind_text64(handle, index, text, UInt64(count), nil, UInt8(SQLITE_UTF8))
-            }
-            func text(_ range: Range<Int>) { text(bytes.baseAddress.map { $0 + range.lowerBound }, range.count) }
-            text(row.uri)
-            if row.cid.isEmpty { index += 1 } else { text(row.cid) }
-            text(row.did)
-            text(row.rkey)
-            text(row.rev)
-            text(indexedAt.baseAddress, indexedAt.count)
-            text(row.json)
-            for cell in row.cells {
-                switch cell {
-                case .text(let range): text(range)
-                case .null: index += 1
-                case .integer(let value):
-                    index += 1
-                    code |= sqlite3_bind_int64(handle, index, value)
-                case .real(let value):
-                    index += 1
-                    code |= sqlite3_bind_double(handle, index, value)
-                case .blob(let range):
-                    index += 1
-                    code |= sqlite3_bind_blob64(
-                        handle, index, bytes.baseAddress.map { $0 + range.lowerBound }, UInt64(range.count), nil)
-                }
-            }
-            guard code == SQLITE_OK, index == sqlite3_bind_parameter_count(handle) else { return SQLITE_MISUSE }
-            return sqlite3_step(handle)
-        }
-        defer { statement.reset() }
-        guard code == SQLITE_DONE else {
-            throw code == SQLITE_MISUSE ? .misuse("a record's values do not fit its table") : statement.failure
-        }
-        return sqlite3_changes(connection.handle) > 0
+        if change.action == .create { applied.created += 1 } else { applied.updated += 1 }
+        return true
     }
 
     private func delete(_ change: RecordChange, _ applied: inout AppliedBatch) throws(StorageError) -> Bool {
         // A collection without a table has no rows; the deletion counts all the same.
         let statements = try records.existingStatements(for: change.table)
-        if let statements, try statements.deleteRow(change.uri, olderThan: change.rev) {
+        if let statements, try statements.deleteRow(change.row) {
             _ = try bury(change)
             applied.deleted += 1
             return true
         }
-        if let statements, try statements.hasRow(change.uri) {
+        if let statements, try statements.hasRow(change.row) {
             applied.stale += 1
         } else if try bury(change) {
             applied.unknownDeletes += 1
@@ -112,12 +72,12 @@ extension Transaction {
 
     /// Whether the record was deleted at this rev or later.
     private func isDeleted(_ change: RecordChange) throws(StorageError) -> Bool {
-        guard hasDeletions else { return false }
         let statement = try connection.statement("SELECT 1 FROM _deletions WHERE uri = ? AND rev >= ?")
         defer { statement.reset() }
-        statement.bind(1, change.uri)
-        statement.bind(2, change.rev)
-        return try statement.step()
+        return try statement.step(over: change.row) { row, memory in
+            memory.bind(1, row.uri)
+            memory.bind(2, row.rev)
+        }
     }
 
     /// Remembers the deletion; false when one as new was known.
@@ -127,9 +87,11 @@ extension Transaction {
             INSERT INTO _deletions (uri, rev) VALUES (?, ?)
             ON CONFLICT (uri) DO UPDATE SET rev = excluded.rev WHERE excluded.rev > rev
             """)
-        statement.bind(1, change.uri)
-        statement.bind(2, change.rev)
-        try statement.run()
+        defer { statement.reset() }
+        _ = try statement.step(over: change.row) { row, memory in
+            memory.bind(1, row.uri)
+            memory.bind(2, row.rev)
+        }
         hasDeletions = true
         return statement.changes > 0
     }

@@ -73,6 +73,12 @@ final class Statement {
         }
     }
 
+    /// Binds a text without copying it: it must stay where it is until the statement is reset.
+    @inline(__always)
+    func bindInPlace(_ index: Int32, _ text: UnsafeBufferPointer<CChar>) {
+        sqlite3_bind_text64(handle, index, text.baseAddress ?? noBytes, UInt64(text.count), nil, UInt8(SQLITE_UTF8))
+    }
+
     func bind(_ index: Int32, blob: [UInt8]) {
         blob.withUnsafeBytes { bytes in
             _ = hark_sqlite_bind_blob_copy(

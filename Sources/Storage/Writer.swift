@@ -1,10 +1,5 @@
 import CSQLite
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Synchronization
 
 /// The thread that owns the writing connection and commits what others submit, many bodies a transaction.
 final class Writer: @unchecked Sendable {
@@ -17,21 +12,17 @@ final class Writer: @unchecked Sendable {
     // Set before the thread starts, then touched by it alone.
     private let transaction: Transaction
     private let checkpointer: Checkpointer
-    private var thread = pthread_t()
+    private let thread = Mutex<OwnThread?>(nil)
 
     init(_ connection: Connection) throws(StorageError) {
         transaction = try Transaction(connection)
-        checkpointer = Checkpointer(connection)
-        let context = Unmanaged.passRetained(self)
-        let code = pthread_create(&thread, nil, runWriter, context.toOpaque())
-        guard code == 0 else {
-            context.release()
-            throw StorageError(code: SQLITE_ERROR, message: "no writer thread: \(String(cString: strerror(code)))")
-        }
+        checkpointer = try Checkpointer(connection)
+        let started = try OwnThread { [self] in run() }
+        thread.withLock { $0 = started }
     }
 
     /// Whether the caller is on the writer's thread, where waiting for the writer would be for ever.
-    var isCurrent: Bool { pthread_equal(pthread_self(), thread) != 0 }
+    var isCurrent: Bool { thread.withLock { $0?.isCurrent ?? false } }
 
     func submit(_ submission: any Submission) {
         if !inbox.put(submission) { submission.finish(StorageError.misuse("the database is closed")) }
@@ -40,10 +31,10 @@ final class Writer: @unchecked Sendable {
     /// Commits what was submitted and ends the thread, waiting for that unless it is the caller's own.
     func close() {
         inbox.close()
-        if isCurrent { pthread_detach(thread) } else { pthread_join(thread, nil) }
+        thread.withLock { $0 }?.join()
     }
 
-    fileprivate func run() {
+    private func run() {
         while let submissions = inbox.take(patience: checkpointer.patience) {
             var rest = submissions[...]
             while !rest.isEmpty {
@@ -90,11 +81,6 @@ final class Writer: @unchecked Sendable {
         submissions.last?.finish(culprit)
         return submissions.count
     }
-}
-
-private func runWriter(context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    if let context { Unmanaged<Writer>.fromOpaque(context).takeRetainedValue().run() }
-    return nil
 }
 
 /// A body on its way to the writer.
