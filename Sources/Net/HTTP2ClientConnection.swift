@@ -348,6 +348,8 @@ extension HTTP2ClientConnection: LoopResident {
         }
         if state != .closed { pump(session) }
         if state != .closed { closeIfDone(session) }
+        // Writing may end streams, too: those taken back, and those that the peer would not have any more.
+        if session.roomChanged || !session.finished.isEmpty { needTurnEnd() }
     }
 
     func loopStops() {

@@ -30,6 +30,8 @@ final class LoopWorker: @unchecked Sendable {
     private struct Inbox {
         var jobs: [@Sendable () -> Void] = []
         var isWoken = false
+        /// Takes no more jobs: the thread has ended.
+        var isClosed = false
     }
 
     private struct Watch {
@@ -78,8 +80,8 @@ final class LoopWorker: @unchecked Sendable {
     var isCurrent: Bool { thread.load(ordering: .acquiring) == UInt(pthread_self()) }
 
     func post(_ job: @escaping @Sendable () -> Void) {
-        if isStopping.load(ordering: .acquiring) { return }
         let mustWake = inbox.withLock { inbox in
+            if inbox.isClosed { return false }
             inbox.jobs.append(job)
             defer { inbox.isWoken = true }
             return !inbox.isWoken
@@ -221,7 +223,12 @@ final class LoopWorker: @unchecked Sendable {
         watches.removeAll()
         timers = TimerHeap()
         var jobs: [@Sendable () -> Void] = []
-        takeJobs(&jobs)
+        inbox.withLock { inbox in
+            inbox.isClosed = true
+            swap(&inbox.jobs, &jobs)
+        }
+        // Left undone, and let go of outside the lock, since that may run code of theirs.
+        jobs.removeAll()
         thread.store(0, ordering: .releasing)
     }
 }

@@ -1,4 +1,3 @@
-import CLinux
 import Glibc
 
 /// Host names to addresses, by the system's own rules, asked afresh every time.

@@ -1,4 +1,3 @@
-import CLinux
 import Glibc
 
 /// An IP address and a port, as the system's calls want it.

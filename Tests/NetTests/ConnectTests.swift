@@ -68,20 +68,22 @@ import Testing
         #expect(await client.next() == .closed(nil))
     }
 
-    @Test func closesWhileConnecting() async throws {
+    @Test(arguments: [false, true])
+    func closesWhileConnecting(hasBegun: Bool) async throws {
         let wire = try Wire()
         let ends = Events<String>()
         wire.clientLoop.execute {
-            // Closed before the loop has even begun to connect.
-            let probe = Ends(ends)
-            HTTP2ClientConnection(
-                to: Endpoint(host: "localhost", port: wire.server.port), tls: nil, on: wire.clientLoop, delegate: probe
-            ).close()
+            let connection = HTTP2ClientConnection(
+                to: Endpoint(host: "localhost", port: wire.server.port), tls: nil, on: wire.clientLoop,
+                delegate: Ends(ends))
+            // Either before the loop has begun to connect, or right after, while the name is being looked up.
+            if hasBegun {
+                wire.clientLoop.execute { connection.close(deadline: .seconds(20)) }
+            } else {
+                connection.close(deadline: .seconds(20))
+            }
         }
         #expect(await ends.next() == "nil")
-        let client = try wire.client()
-        client.close(deadline: .seconds(20))
-        #expect(await client.next() == .closed(nil))
     }
 
     @Test func refusesAPeerWithoutHTTP2() async throws {
@@ -120,6 +122,51 @@ import Testing
         let wire = try Wire(tls: .server(certificatePEM: certificate.certificatePEM, keyPEM: certificate.keyPEM))
         let client = try wire.client(host: host, tls: .client(caPEM: certificate.caPEM))
         #expect(await client.next() == .closed(reason))
+    }
+
+    @Test(arguments: [
+        RawCase("another protocol", Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8), .stay, "broke the rules of HTTP/2"),
+        RawCase("a hang-up", [], .hangUp, "the peer closed the connection"),
+        RawCase("a hang-up within a frame", [0, 0, 9, 4], .hangUp, "the peer closed the connection"),
+        RawCase("a hang-up after GOAWAY", Frames.settings + Frames.goAway(last: 0, error: 0), .hangUp, "in peace"),
+        RawCase(
+            "a GOAWAY", Frames.settings + Frames.goAway(last: 0, error: 11, debug: "no"), .stay, "ENHANCE_YOUR_CALM no"),
+        RawCase("silence", [], .stay, "timed out waiting for the TLS handshake and the peer's SETTINGS"),
+        RawCase("a reset", [], .reset, "the connection was lost: Connection reset by peer"),
+    ])
+    func endsWhateverIsOnTheOtherSide(_ raw: RawCase) async throws {
+        let server = try RawServer(says: raw.words, then: raw.end)
+        defer { server.stop() }
+        let loop = try EventLoop(name: "client")
+        defer { loop.stop() }
+        var options = HTTP2ClientConnection.Options()
+        options.handshakeTimeout = .milliseconds(raw.testDescription == "silence" ? 30 : 20_000)
+        let client = Client(Endpoint(host: "127.0.0.1", port: server.port), tls: nil, on: loop, options: options)
+        var event = await client.next()
+        // Some have time to be opened, and to say that they go.
+        for _ in 0..<2 {
+            if case .closed = event { break }
+            event = await client.next()
+        }
+        guard case .closed(let reason) = event else {
+            Issue.record("\(event)")
+            return
+        }
+        #expect((reason ?? "in peace").contains(raw.reason))
+    }
+}
+
+struct RawCase: CustomTestStringConvertible, Sendable {
+    let testDescription: String
+    let words: [UInt8]
+    let end: RawServer.End
+    let reason: String
+
+    init(_ name: String, _ words: [UInt8], _ end: RawServer.End, _ reason: String) {
+        testDescription = name
+        self.words = words
+        self.end = end
+        self.reason = reason
     }
 }
 
