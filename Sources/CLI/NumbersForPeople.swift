@@ -25,3 +25,18 @@ extension Duration {
         return "\(whole).\(hundredths < 10 ? "0" : "")\(hundredths) s"
     }
 }
+
+/// `label` and after it the items, on as many lines as it takes to stay within 100 columns.
+func labelled(_ label: String, _ items: [String]) -> [String] {
+    var lines: [String] = []
+    var line = label
+    for (index, item) in items.enumerated() {
+        let piece = item + (index == items.count - 1 ? "" : ",")
+        if line.count > label.count, line.count + 1 + piece.count > 100 {
+            lines.append(line)
+            line = String(repeating: " ", count: label.count)
+        }
+        line += line.count == label.count ? piece : " " + piece
+    }
+    return lines + [line]
+}

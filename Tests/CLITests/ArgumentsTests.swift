@@ -81,4 +81,11 @@ import Testing
             Duration.milliseconds(83_170).shortSeconds == "83.1 s"
                 || Duration.milliseconds(83_170).shortSeconds == "83.2 s")
     }
+
+    @Test func breaksLongLists() {
+        #expect(labelled("x  ", ["a", "b"]) == ["x  a, b"])
+        #expect(labelled("x  ", []) == ["x  "])
+        let long = String(repeating: "a", count: 60)
+        #expect(labelled("x  ", [long, long, "b"]) == ["x  \(long),", "   \(long), b"])
+    }
 }

@@ -61,6 +61,26 @@ import Testing
         #expect(push?.environment == "production")
     }
 
+    @Test func readMeShowsEveryDefault() throws {
+        let readMe = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("README.md")
+        let parts = try String(contentsOf: readMe, encoding: .utf8).components(separatedBy: "```json5\n")
+        let block = try #require(parts.dropFirst().first?.components(separatedBy: "```").first)
+        let folder = try ConfigurationFolder()
+        try folder.write(ConfigurationFolder.key, to: "certs/AuthKey_XXXX.p8")
+        try folder.write("", to: "Hooks/Lexicons/x")
+        let shown = try folder.configuration(block)
+        let standard = Configuration()
+        #expect(shown.database == folder.path + "/" + standard.database)
+        #expect(shown.listen == standard.listen)
+        #expect(shown.collections == standard.collections)
+        #expect(shown.indexing.batchOps == standard.indexing.batchOps)
+        #expect(shown.indexing.hookTimeout == standard.indexing.hookTimeout)
+        #expect(shown.indexing.hookConcurrency == standard.indexing.hookConcurrency)
+        #expect(shown.indexing.pendingJobs == standard.indexing.pendingJobs)
+        #expect(shown.push?.environment == "production")
+    }
+
     struct Refusal: CustomTestStringConvertible {
         var text: String
         var message: String

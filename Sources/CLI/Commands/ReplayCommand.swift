@@ -30,6 +30,11 @@ extension Command {
 }
 
 extension ReplaySummary {
+    /// `12 stale`, most first.
+    var skippedReasons: [String] {
+        skipped.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.value.grouped) \($0.key)" }
+    }
+
     /// The summary for people, a line a stage.
     var lines: [String] {
         let rate = Int(eventsPerSecond.rounded())
@@ -37,10 +42,7 @@ extension ReplaySummary {
             "events   \(events.grouped) (\(commits.of("commit"))) in \(indexing.shortSeconds): \(rate.grouped) a second",
             "records  \(created.grouped) created, \(updated.grouped) updated, \(deleted.grouped) deleted",
         ]
-        if !skipped.isEmpty {
-            let reasons = skipped.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-            lines.append("skipped  " + reasons.map { "\($0.value.grouped) \($0.key)" }.joined(separator: ", "))
-        }
+        if !skipped.isEmpty { lines += labelled("skipped  ", skippedReasons) }
         let resumed = resumedJobs > 0 ? " (\(resumedJobs.grouped) left by an earlier run)" : ""
         lines.append("hooks    \(hookRuns.of("run")), \(hookErrors.of("error"))\(resumed)")
         if pushIsOn {

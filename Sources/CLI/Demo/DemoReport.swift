@@ -109,8 +109,7 @@ extension DemoReport {
                 + "\(summary.deleted.grouped) deleted; in the database now:",
         ]
         lines += records.sorted { $0.key < $1.key }.map { "            \(Self.column($0.value)) \($0.key)" }
-        let skipped = summary.skipped.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-        lines.append("skipped     " + skipped.map { "\($0.value.grouped) \($0.key)" }.joined(separator: ", "))
+        lines += labelled("skipped     ", summary.skippedReasons)
         lines.append("hooks       \(summary.hookRuns.of("run")), \(summary.hookErrors.of("error"))")
         lines.append(
             "pushes      \(accepted.count.grouped) reached a device, over TLS and HTTP/2 to 127.0.0.1:\(port):")
@@ -132,7 +131,7 @@ extension DemoReport {
         let others = recipients.dropFirst(Self.shownRecipients)
         guard !others.isEmpty else { return shown }
         let pushes = others.reduce(0) { $0 + $1.pushes }
-        return shown + ["            \(Self.column(pushes)) \(others.count.of("other person", "other people"))"]
+        return shown + ["            \(Self.column(pushes)) to \(others.count.of("other person", "other people"))"]
     }
 
     private static func rest(_ count: Int, _ noun: String) -> [String] {
