@@ -34,7 +34,7 @@ let package = Package(
         .testTarget(name: "StorageTests", dependencies: ["Storage"]),
         .testTarget(name: "NetTests", dependencies: ["Net"]),
         .testTarget(name: "PushTests", dependencies: ["Push", "Simulators"]),
-        .testTarget(name: "IndexerTests", dependencies: ["Indexer", "TestSupport"]),
+        .testTarget(name: "IndexerTests", dependencies: ["Indexer", "Crypto", "TestSupport"]),
         .testTarget(name: "SimulatorsTests", dependencies: ["Simulators"]),
         .testTarget(name: "HooksTests", dependencies: ["Hooks", "Indexer", "TestSupport"]),
         .testTarget(name: "RuntimeTests", dependencies: ["Runtime", "Hooks", "Simulators"]),
