@@ -62,7 +62,9 @@ public final class Database: Sendable {
 
     // MARK: Writing
 
-    /// Runs `body` in the writer's next transaction, which it may share with other bodies; returns once it is committed.
+    /// Runs `body` in the writer's next transaction, which it may share with other bodies; returns once that is
+    /// committed.
+    ///
     /// A body that throws leaves nothing behind and does not disturb the others. It may run a second time when a
     /// neighbour's failure undid the first: it must have no effects but those on the transaction.
     public func write<T: Sendable>(_ body: @escaping @Sendable (Transaction) throws -> T) async throws -> T {

@@ -21,7 +21,7 @@ extension RecordSchema {
         }
         return tables.flatMap { table in
             table.layout.unplaced.map { property in
-                "\(table.collection): the property \(property) has no column, because its name is taken; it is in record"
+                "\(table.collection): the property \(property) has no column, since its name is taken; it is in record"
             }
         }
     }

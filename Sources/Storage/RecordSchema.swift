@@ -3,7 +3,7 @@ import Synchronization
 
 /// Which collections have tables, and with which columns. Thread-safe.
 public final class RecordSchema: Sendable {
-    /// Tables that are made because a record came by, without a lexicon, stop here: their number is the network's choice.
+    /// No further table is made for a collection without a lexicon: how many there are is the network's choice.
     static let maximumTables = 20_000
 
     private let definitions: [String: [RecordDefinition.Property]]

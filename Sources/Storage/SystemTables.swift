@@ -51,7 +51,10 @@ enum SystemTables {
             did TEXT NOT NULL, rkey TEXT NOT NULL, rev TEXT NOT NULL, cid TEXT, record TEXT, time INTEGER NOT NULL,
             live INTEGER NOT NULL)
         """,
-        "CREATE TABLE IF NOT EXISTS _cursor (source TEXT PRIMARY KEY NOT NULL, position INTEGER NOT NULL, updated_at TEXT NOT NULL)",
+        """
+        CREATE TABLE IF NOT EXISTS _cursor (
+            source TEXT PRIMARY KEY NOT NULL, position INTEGER NOT NULL, updated_at TEXT NOT NULL)
+        """,
         """
         CREATE TABLE IF NOT EXISTS _repos (
             did TEXT PRIMARY KEY NOT NULL, handle TEXT, status TEXT, rev TEXT, updated_at TEXT NOT NULL)

@@ -98,6 +98,20 @@ private struct Stop: Error {}
         #expect(try notes == ["a", "c"])
     }
 
+    @Test func whatFitsOnAFullDiskIsKept() async throws {
+        try database.writeBlocking { transaction in
+            try Self.add("start")(transaction)
+            let pages = try transaction.connection.prepare("PRAGMA page_count").first { $0.integer(0) } ?? 0
+            try transaction.connection.execute("PRAGMA max_page_count = \(pages + 4)")
+        }
+        let large = String(repeating: "x", count: 100_000)
+        let failed = await together([Self.add("a"), Self.add(large), Self.add("b"), Self.add(large + "y")])
+        #expect(failed == [false, true, false, true])
+        #expect(try notes == ["a", "b", "start"])
+        let error = await #expect(throws: StorageError.self) { try await database.write(Self.add(large)) }
+        #expect(error?.message == "the disk is full")
+    }
+
     @Test func committedMeansVisible() async throws {
         for number in 0..<50 {
             try await database.write(Self.add("\(number)"))
