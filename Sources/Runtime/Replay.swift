@@ -4,11 +4,13 @@ import Push
 /// A replay: recordings fed into an assembly until every delivery has an outcome.
 public struct Replay: Sendable {
     private let assembly: Assembly
+    private let patience: Duration
 
-    /// How long nothing at all may be delivered before a replay gives up waiting.
-    private static let patience: Duration = .seconds(60)
-
-    public init(_ assembly: Assembly) { self.assembly = assembly }
+    /// - Parameter patience: how long nothing at all may be delivered before the replay gives up waiting.
+    public init(_ assembly: Assembly, patience: Duration = .seconds(60)) {
+        self.assembly = assembly
+        self.patience = patience
+    }
 
     /// Tells whether all these files are recordings, so that nothing is begun when one is not.
     /// A pipe can be read only once: it is looked at when its turn comes.
@@ -25,7 +27,7 @@ public struct Replay: Sendable {
     ) async throws -> ReplaySummary {
         let clock = ContinuousClock()
         let start = clock.now
-        let (indexer, push) = (assembly.indexer, assembly.push)
+        let (indexer, push, patience) = (assembly.indexer, assembly.push, patience)
         let resumed = try await abandoningWhenCancelled { try await indexer.resumeJobs() }
         for (index, path) in paths.enumerated() {
             try await indexer.replay(try Self.open(path)) { replay in
@@ -36,11 +38,11 @@ public struct Replay: Sendable {
         }
         try await abandoningWhenCancelled { try await indexer.drainHooks() }
         let indexed = clock.now
-        let left = try await abandoningWhenCancelled { await push?.drain(giveUpAfter: Self.patience) ?? 0 }
+        let left = try await abandoningWhenCancelled { await push?.drain(giveUpAfter: patience) ?? 0 }
         guard left == 0 else {
             let pushes = left == 1 ? "1 push" : "\(left) pushes"
             throw RunError(
-                "\(pushes) could not be delivered, as nothing moved for \(Self.patience.configured): "
+                "\(pushes) could not be delivered, as nothing moved for \(patience.configured): "
                     + "they stay queued, and the same command tries again")
         }
         return ReplaySummary(
