@@ -122,16 +122,13 @@ extension OutboxWorker {
     private func turn() {
         guard !isWriting, phase != .idle else { return }
         let limit = claimLimit
-        if limit == 0, inFlight == heldCount, heldCount > 0, phase == .running, !isBlocked || !mayBeDue {
+        if limit == 0, inFlight == heldCount, heldCount > 0, phase == .running, !isTroubled {
             for channel in channels { channel.settleHeld() }
         }
-        if limit > 0 || mustSettle {
-            write(claiming: limit)
-        } else if !ends.isEmpty {
-            timeSettling()
-        } else {
-            rest()
-        }
+        if limit > 0 || mustSettle { return write(claiming: limit) }
+        if !ends.isEmpty { timeSettling() }
+        timeClaiming()
+        if inFlight == 0, ends.isEmpty { rest() }
     }
 
     private var heldCount: Int { channels.reduce(0) { $0 + $1.heldCount } }
@@ -198,9 +195,13 @@ extension OutboxWorker {
             storageFailed(error)
         case .success(let claimed):
             writeFailures = 0
-            for end in batch { tally.add(end) }
+            for end in batch {
+                tally.add(end)
+                if case .retry(let time, _) = end.settlement.outcome { nextDue = min(nextDue ?? .max, time) }
+            }
             published.counts = tally
             if limit > 0 {
+                // Of all rows, those of this batch included.
                 if claimed.isAll { nextDue = claimed.nextDue } else { mayBeDue = true }
                 inFlight += claimed.rows.count
                 for row in claimed.rows { hand(row) }
@@ -241,6 +242,8 @@ extension OutboxWorker: PushChannelOwner {
         turnSoon()
     }
 
+    func heldBack() { turnSoon() }
+
     func heard() {
         lastHeard = clock.now
         isTroubled = false
@@ -266,23 +269,27 @@ extension OutboxWorker {
         }
     }
 
-    /// Nothing to write. Waits for the next due row, or for a channel to open; tells who waits for the end.
+    /// Waits for the next due row, or for a channel to open.
+    private func timeClaiming() {
+        guard phase == .running else { return }
+        if !mayBeDue {
+            if let nextDue { wake(at: nextDue) }
+        } else if let time = closedUntil, time < .max {
+            wake(at: time)
+        }
+    }
+
+    /// Nothing is in memory: tells those who wait for that, or for the last row.
     private func rest() {
-        guard inFlight == 0 else { return }
         if phase == .stopping {
             let done = stopped
             stopped = []
             return done.forEach { $0() }
         }
-        if mayBeDue {
-            if let time = closedUntil, time < .max { wake(at: time) }
-        } else if let nextDue {
-            wake(at: nextDue)
-        } else {
-            let done = waiters
-            waiters = []
-            done.forEach { $0.resume(true) }
-        }
+        guard !mayBeDue, nextDue == nil else { return }
+        let done = waiters
+        waiters = []
+        done.forEach { $0.resume(true) }
     }
 
     private func wake(at time: Int64) {

@@ -21,6 +21,8 @@ protocol PushChannel: AnyObject {
 protocol PushChannelOwner: AnyObject {
     /// The end of a row's stay in the channel.
     func finished(_ end: PushEnd)
+    /// A row waits for the fate of others.
+    func heldBack()
     /// Somebody answered, whatever it was.
     func heard()
     /// A connection, or the key, is of no use: rows wait for something other than their own time.

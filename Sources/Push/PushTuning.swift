@@ -17,7 +17,7 @@ public struct PushTuning: Sendable {
     /// How often a row goes out again, with the same `apns-id`, after a connection was lost with it in flight.
     ///
     /// It may have been delivered: a rare double is better than a notification that is lost.
-    public var resendsAfterLoss = 3
+    public var resendsAfterLoss = 5
     /// How often a row goes out again, with the same `apns-id`, after its answer did not come in time.
     public var resendsAfterTimeout = 1
     /// So many distinct tokens in a row that Apple calls bad, before any success, stop the key.

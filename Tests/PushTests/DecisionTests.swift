@@ -33,8 +33,22 @@ struct BadTokenRunTests {
         #expect(isTooLong)
         let released = run.release()
         #expect(released == [10, 11, 12, 13])
+        #expect(!run.holds(token: 3))
         #expect(run.held.isEmpty)
         #expect(!run.holds(token: 2))
+    }
+
+    @Test func countsTokensThatComeOneByOne() {
+        var run = run()
+        let first = run.bad(token: 1, 1)
+        let one = run.release()
+        #expect(!first && one == [1])
+        let second = run.bad(token: 2, 2)
+        let two = run.release()
+        #expect(!second && two == [2])
+        let third = run.bad(token: 3, 3)
+        let three = run.release()
+        #expect(third && three == [3])
     }
 
     @Test func trustsAGatewayThatTookATokenLonger() {
@@ -54,7 +68,7 @@ struct BadTokenRunTests {
 
 struct LaneStateTests {
     @Test func takesOneStreamUntilTheFirstSuccess() {
-        var lane = LaneState(isCautious: false)
+        var lane = LaneState(caution: nil)
         #expect(lane.allowance(room: 1000, now: 0) == 0)
         lane.opened()
         #expect(lane.allowance(room: 1000, now: 0) == 1)
@@ -71,7 +85,7 @@ struct LaneStateTests {
     }
 
     @Test func growsSlowlyAfterALoss() {
-        var lane = LaneState(isCautious: true)
+        var lane = LaneState(caution: 0)
         lane.opened()
         lane.sent()
         lane.answered(success: true)
@@ -85,8 +99,26 @@ struct LaneStateTests {
         #expect(!lane.hasGrown)
     }
 
+    @Test func staysNarrowUntilItHasDoneBetter() {
+        var lane = LaneState(caution: 80)
+        lane.opened()
+        var widest = 0
+        for _ in 0..<80 {
+            lane.sent()
+            lane.answered(success: true)
+            widest = max(widest, lane.allowance(room: 1000, now: 0))
+        }
+        #expect(widest == 10)
+        for _ in 0..<990 {
+            lane.sent()
+            lane.answered(success: true)
+        }
+        #expect(lane.allowance(room: 2000, now: 0) == 1000)
+        #expect(lane.hasGrown)
+    }
+
     @Test func takesNothingWhileRetiringPausedOrSilent() {
-        var lane = LaneState(isCautious: false)
+        var lane = LaneState(caution: nil)
         lane.opened()
         lane.sent()
         lane.answered(success: true)

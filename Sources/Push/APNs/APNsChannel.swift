@@ -27,6 +27,7 @@ final class APNsChannel: PushChannel {
     /// Devices that take nothing before a time.
     private var throttled: [Int64: Int64] = [:]
     private var inFlight = 0
+    private var isClosed = false
 
     /// - Parameter gateways: where each environment's pushes go; Apple's when nil.
     init(
@@ -93,6 +94,7 @@ final class APNsChannel: PushChannel {
     }
 
     func close(deadline: Duration) {
+        isClosed = true
         for environment in APNsEnvironment.allCases {
             for flight in runs[environment]?.release() ?? [] { giveBack(flight, at: clock.now, "shutting down") }
         }
@@ -100,6 +102,7 @@ final class APNsChannel: PushChannel {
     }
 
     private func dispatch(_ flight: Flight) {
+        if isClosed { return giveBack(flight, at: clock.now, "shutting down") }
         if let reason = key.stopped[flight.environment] {
             return giveBack(flight, at: timeAfterStop, "key stopped: \(reason)")
         }
@@ -252,7 +255,13 @@ extension APNsChannel {
             return pool(other).send(flight)
         }
         flight.environment = flight.home
-        guard runs[flight.home]?.bad(token: flight.push.tokenID, flight) == true else { return }
+        let token = flight.push.tokenID
+        var isTooLong = runs[flight.home]?.bad(token: token, flight) == true
+        for other in pools[flight.home]?.withdraw(where: { $0.tokenID == token }) ?? [] {
+            other.sentAt = flight.sentAt
+            isTooLong = runs[flight.home]?.bad(token: token, other) == true
+        }
+        guard isTooLong else { return owner.heldBack() }
         let held = runs[flight.home]?.release() ?? []
         key.stop([flight.home], reason: "BadDeviceToken for every token")
         owner.troubled()

@@ -25,7 +25,7 @@ protocol APNsPoolOwner: AnyObject {
 ///
 /// Unchecked: confined to the loop's thread.
 final class APNsConnectionPool: @unchecked Sendable {
-    /// Streams refused so often in a row are no matter of bad luck: the row waits in the outbox.
+    /// Refused so often without any answer between, a row waits in the outbox.
     private static let maximumRefusals = 8
 
     let environment: APNsEnvironment
@@ -44,14 +44,14 @@ final class APNsConnectionPool: @unchecked Sendable {
     /// Connections in a row that ended without any answer, and the time before which none is opened.
     private var failures = 0
     private var nextConnect: Int64 = 0
-    /// The last loss took streams with it.
-    private var isCautious = false
+    /// How many pushes succeeded on the last connection that took streams with it; nil once others have done better.
+    private var caution: Int?
     private var isPumping = false
     private var isClosed = false
     /// Counts requests, for the watchdog.
     private var dispatched = 0
     private var isWatched = false
-    private var refusalsInARow = 0
+    private var answers = 0
 
     /// One connection, and how far it may be used.
     private final class Lane {
@@ -60,7 +60,7 @@ final class APNsConnectionPool: @unchecked Sendable {
         /// Streams lost without a word of their own.
         var ambiguous = 0
 
-        init(isCautious: Bool) { state = LaneState(isCautious: isCautious) }
+        init(caution: Int?) { state = LaneState(caution: caution) }
     }
 
     init(
@@ -169,7 +169,7 @@ extension APNsConnectionPool {
         guard usable.count < tuning.maximumConnections, lanes.count < 2 * tuning.maximumConnections,
             now >= nextConnect, !lanes.contains(where: \.state.isWarmingUp)
         else { return }
-        let lane = Lane(isCautious: isCautious)
+        let lane = Lane(caution: caution)
         lanes.append(lane)
         lane.connection = HTTP2ClientConnection(to: gateway, tls: tls, on: loop, delegate: self)
     }
@@ -205,6 +205,7 @@ extension APNsConnectionPool {
         case .failure(.ambiguous):
             lane.state.failed()
             lane.ambiguous += 1
+            caution = lane.state.successes
             flight.losses += 1
             resend(flight, within: flight.losses <= tuning.resendsAfterLoss, "lost in flight")
         case .failure(.timedOut):
@@ -218,11 +219,11 @@ extension APNsConnectionPool {
 
     private func answered(_ flight: Flight, on lane: Lane, _ response: HTTP2Response) {
         failures = 0
-        refusalsInARow = 0
+        answers += 1
         owner.poolHeard(self)
         guard response.status != 200 else {
             lane.state.answered(success: true)
-            if isCautious, lane.state.hasGrown { isCautious = false }
+            if caution != nil, lane.state.hasGrown { caution = nil }
             key.succeeded()
             return owner.pool(self, ended: flight, .sent, reason: "")
         }
@@ -259,12 +260,12 @@ extension APNsConnectionPool {
 
     private func refused(_ flight: Flight, on lane: Lane) {
         lane.state.failed()
-        flight.refusals += 1
+        // While anything is answered, refusals cannot go on for ever.
+        flight.refusals = flight.answersAtRefusal == answers ? flight.refusals + 1 : 1
+        flight.answersAtRefusal = answers
         if flight.refusals <= Self.maximumRefusals { return requeue(flight) }
-        refusalsInARow += 1
         owner.poolTroubled(self)
-        let delay = tuning.backoff.delay(attempts: min(refusalsInARow, 16))
-        owner.pool(self, gaveBack: flight, at: clock.now + delay, reason: "stream refused")
+        owner.pool(self, gaveBack: flight, at: clock.now + tuning.backoff.delay(attempts: 3), reason: "stream refused")
     }
 
     private func resend(_ flight: Flight, within policy: Bool, _ reason: String) {
@@ -319,7 +320,6 @@ extension APNsConnectionPool: HTTP2ClientDelegate {
         // Breaks the cycle between them.
         lane.connection = nil
         guard !isClosed else { return }
-        if lane.ambiguous > 0, error != nil { isCautious = true }
         if lane.state.hasAnswered {
             if let error { report("connection_lost", lane, error) }
         } else {

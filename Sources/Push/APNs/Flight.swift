@@ -18,8 +18,9 @@ final class Flight {
     var losses = 0
     /// Answers that did not come in time.
     var timeouts = 0
-    /// Streams that were surely not processed.
+    /// Streams in a row that were surely not processed, and how many answers its pool had seen at the latest.
     var refusals = 0
+    var answersAtRefusal = -1
     /// Sent again because of an expired provider token.
     var isRefreshed = false
 

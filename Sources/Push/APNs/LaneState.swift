@@ -16,13 +16,19 @@ struct LaneState: Hashable {
     /// A stream ran into its deadline, and nothing was answered since: the peer may be gone.
     private(set) var isSilent = false
     private var requests = 0
-    /// Streams at once; grows by one a success after a loss, so that the next loss costs little.
+    private(set) var successes = 0
+    /// Streams at once. After a loss it grows by one a success, so that the next loss costs little.
     private var window: Int
+    /// Successes before which the window stays narrow.
+    private let caution: Int
     private var pausedUntil: Int64 = 0
 
-    /// - Parameter isCautious: connections have been lost with streams in flight.
-    init(isCautious: Bool) {
-        window = isCautious ? 1 : .max
+    /// - Parameter caution: how many pushes had succeeded on the connection that was lost with streams in flight; nil
+    ///   when none was. Up to there the window stays below an eighth of it: a peer that breaks every connection after
+    ///   so many takes few streams along.
+    init(caution: Int?) {
+        self.caution = caution ?? 0
+        window = caution == nil ? .max : 1
     }
 
     /// How many more streams to open, when the peer allows `room` more.
@@ -58,7 +64,8 @@ struct LaneState: Hashable {
         isSilent = false
         guard success else { return }
         isProven = true
-        if window < .max { window += 1 }
+        successes += 1
+        if window < .max, successes > caution || window < caution / 8 { window += 1 }
     }
 
     mutating func timedOut() {
