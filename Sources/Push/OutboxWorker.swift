@@ -175,6 +175,11 @@ extension OutboxWorker {
     private static func settle(_ batch: [PushEnd], in transaction: Transaction, now: Int64) throws {
         if batch.isEmpty { return }
         try transaction.settle(batch.map(\.settlement), now: now)
+        for end in batch {
+            guard let correction = end.correction else { continue }
+            try transaction.correctEnvironment(
+                token: end.settlement.tokenID, from: correction.wrong.rawValue, to: correction.right.rawValue)
+        }
     }
 
     private static func claim(_ limit: Int, in transaction: Transaction, now: Int64, lease: Int64) throws -> Claimed {
@@ -182,7 +187,7 @@ extension OutboxWorker {
         if limit == 0 { return claimed }
         claimed.rows = try transaction.claimPushes(limit: limit, now: now, leaseUntil: lease)
         claimed.isAll = claimed.rows.count < limit
-        if claimed.isAll { claimed.nextDue = try transaction.connection.outboxCounts().nextDue }
+        if claimed.isAll { claimed.nextDue = try transaction.connection.nextPushDue() }
         return claimed
     }
 

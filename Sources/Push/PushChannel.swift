@@ -32,8 +32,8 @@ protocol PushChannelOwner: AnyObject {
 /// How a claimed row's stay in memory ended.
 struct PushEnd {
     var settlement: PushSettlement
-    /// The environment that took the push, when it is not the one that the token was registered for.
-    var corrected: APNsEnvironment?
+    /// The environments that the token was registered for, and that took the push, when they differ.
+    var correction: (wrong: APNsEnvironment, right: APNsEnvironment)?
 
     /// The first row that ends with the removal of its token.
     var endsToken = false

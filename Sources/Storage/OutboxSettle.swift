@@ -144,4 +144,13 @@ extension Connection {
         }
         return counts ?? OutboxCounts()
     }
+
+    /// The earliest due time among the waiting rows (milliseconds since 1970), found without counting them.
+    public func nextPushDue() throws -> Int64? {
+        let statement = try statement(
+            """
+            SELECT min(next_attempt_at) FROM _push_queue INDEXED BY _push_queue_due WHERE next_attempt_at IS NOT NULL
+            """)
+        return try statement.first { $0.optionalInteger(0) } ?? nil
+    }
 }

@@ -77,6 +77,17 @@ extension Transaction {
         return id
     }
 
+    /// Notes the environment in which a token turned out to live, unless it has been registered for another since.
+    public func correctEnvironment(token id: Int64, from wrong: String, to right: String) throws {
+        try checkOpen()
+        let statement = try connection.statement(
+            "UPDATE _push_tokens SET environment = ?1 WHERE id = ?2 AND environment = ?3")
+        statement.bind(1, right)
+        statement.bind(2, id)
+        statement.bind(3, wrong)
+        try statement.run()
+    }
+
     /// Removes the token and settles its waiting rows as removed; those that are being sent keep their outcome.
     /// - Parameter did: when given, only a token of this DID is removed.
     /// - Returns: whether there was such a token.

@@ -17,7 +17,7 @@ final class Bench: Sendable {
     let gateway: Gateway
     let service: PushService
     let clock: TestClock
-    let credentials: APNsCredentials
+    let configuration: APNsConfiguration
     private let log: Log
 
     private final class Log: Sendable {
@@ -31,9 +31,9 @@ final class Bench: Sendable {
     ) throws {
         folder = try Folder()
         database = try Database(path: folder.path + "/test.db")
-        let gateway = try Gateway(folder: folder.path, options: options, script: script)
+        let gateway = try Gateway(options: options, script: script)
         self.gateway = gateway
-        credentials = try APNsCredentials.generate(bundleID: Self.bundleID)
+        let credentials = try APNsCredentials.generate(bundleID: Self.bundleID)
         self.clock = clock
         let log = Log()
         self.log = log
@@ -41,9 +41,12 @@ final class Bench: Sendable {
             let text = fields.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
             log.lines.withLock { $0.append("\(module) \(op) \(text)") }
         }
+        let caFile = folder.path + "/roots.pem"
+        try gateway.caPEM.write(to: caFile)
         let configuration = APNsConfiguration(
             keyPEM: credentials.keyPEM, keyID: credentials.keyID, teamID: credentials.teamID,
-            bundleID: Self.bundleID, standIn: gateway.endpoint, caFile: gateway.caFile)
+            bundleID: Self.bundleID, standIn: gateway.endpoint, caFile: caFile)
+        self.configuration = configuration
         let gateways = sandbox.map { [APNsEnvironment.production: gateway.endpoint, .sandbox: $0.endpoint] }
         service = try PushService(
             database: database, apns: configuration, emit: emit, tuning: tuning, clock: clock, gateways: gateways)

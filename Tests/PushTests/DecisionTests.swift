@@ -6,10 +6,11 @@ import Testing
 @testable import Push
 
 struct BackoffTests {
-    @Test(arguments: [
-        (1, 500, 1000), (2, 1000, 2000), (3, 2000, 4000), (8, 64_000, 128_000), (9, 128_000, 256_000),
-        (10, 150_000, 300_000), (1000, 150_000, 300_000), (0, 500, 1000),
-    ] as [(Int, Int64, Int64)])
+    @Test(
+        arguments: [
+            (1, 500, 1000), (2, 1000, 2000), (3, 2000, 4000), (8, 64_000, 128_000), (9, 128_000, 256_000),
+            (10, 150_000, 300_000), (1000, 150_000, 300_000), (0, 500, 1000),
+        ] as [(Int, Int64, Int64)])
     func followsItsTable(_ attempts: Int, _ least: Int64, _ most: Int64) {
         #expect(Backoff().delay(attempts: attempts, draw: 0) == least)
         #expect(Backoff().delay(attempts: attempts, draw: 1 - 1e-9) == most)
@@ -172,7 +173,10 @@ struct RequestTests {
         var push = QueuedPush.sample(id: 1)
         push.collapseID = "c"
         let fields = APNsRequest.ownFields(of: push)
-        #expect(fields.map { String(decoding: $0.name, as: UTF8.self) } == ["apns-expiration", "apns-id", "apns-collapse-id"])
+        #expect(
+            fields.map { String(decoding: $0.name, as: UTF8.self) } == [
+                "apns-expiration", "apns-id", "apns-collapse-id",
+            ])
         #expect(fields.map { String(decoding: $0.value, as: UTF8.self) } == ["1900000000", push.apnsID, "c"])
         #expect(String(decoding: APNsRequest.path(of: push), as: UTF8.self) == "/3/device/\(push.token)")
         push.collapseID = nil

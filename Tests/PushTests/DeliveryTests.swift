@@ -1,6 +1,5 @@
 import HookKit
 import Net
-import Simulators
 import Storage
 import Testing
 
@@ -73,14 +72,13 @@ struct DeliveryTests {
         await bench.service.stop(deadline: .zero)
         try bench.send(3)
         let now = bench.clock.now
-        let claimed = try bench.database.writeBlocking { try $0.claimPushes(limit: 2, now: now, leaseUntil: now + 9_999_999) }
+        let claimed = try bench.database.writeBlocking {
+            try $0.claimPushes(limit: 2, now: now, leaseUntil: now + 9_999_999)
+        }
         #expect(claimed.count == 2)
         let service = try PushService(
-            database: bench.database,
-            apns: APNsConfiguration(
-                keyPEM: bench.credentials.keyPEM, keyID: "K", teamID: "T", bundleID: Bench.bundleID,
-                standIn: bench.gateway.endpoint, caFile: bench.gateway.caFile),
-            emit: .silent, tuning: PushTuning(), clock: bench.clock)
+            database: bench.database, apns: bench.configuration, emit: .silent, tuning: PushTuning(), clock: bench.clock
+        )
         service.start()
         #expect(await service.drain(giveUpAfter: .seconds(3600)) == 0)
         #expect(bench.gateway.accepted.count == 3)
@@ -143,7 +141,8 @@ struct DeliveryTests {
     }
 
     @Test(arguments: [
-        ("", "HTTP 502"), ("<html><h1>Bad Gateway</h1></html>", "HTTP 502"), (#"{"reason":"InternalServerError"}"#, nil),
+        ("", "HTTP 502"), ("<html><h1>Bad Gateway</h1></html>", "HTTP 502"),
+        (#"{"reason":"InternalServerError"}"#, nil),
     ])
     func backsOffUntilTheGatewayIsWell(_ body: String, _ label: String?) async throws {
         let bench = try Bench { request in

@@ -46,7 +46,10 @@ final class Gateway: HTTP2ServerHandler, @unchecked Sendable {
         var mostOpenConnections = 0
     }
 
-    let caFile: String
+    /// One for all: two authorities of one name cannot stand in one file of roots.
+    private static let certificate = Result { try SelfSignedCertificate() }
+
+    let caPEM: String
     private let loop: EventLoop
     private let tls: TLSContext
     private let script: Script
@@ -54,10 +57,9 @@ final class Gateway: HTTP2ServerHandler, @unchecked Sendable {
     private let server = Mutex<HTTP2Server?>(nil)
     let port: UInt16
 
-    init(folder: String, options: HTTP2Server.Options = HTTP2Server.Options(), script: @escaping Script) throws {
-        let certificate = try SelfSignedCertificate()
-        caFile = folder + "/ca-\(UInt64.random(in: 0...(.max))).pem"
-        try certificate.caPEM.write(to: caFile)
+    init(options: HTTP2Server.Options = HTTP2Server.Options(), script: @escaping Script) throws {
+        let certificate = try Self.certificate.get()
+        caPEM = certificate.caPEM
         tls = try TLSContext.server(certificatePEM: certificate.certificatePEM, keyPEM: certificate.keyPEM)
         loop = try EventLoop(name: "gateway")
         self.script = script

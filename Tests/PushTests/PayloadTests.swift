@@ -28,7 +28,8 @@ struct PayloadTests {
         let text = String(decoding: payload.bytes, as: UTF8.self)
         #expect(
             text
-                == #"{"aps":{"alert":{"title":"New favorite","body":"Ann"},"sound":"default"},"type":"t","uri":"at://x"}"#)
+                == #"{"aps":{"alert":{"title":"New favorite","body":"Ann"},"sound":"default"},"type":"t","uri":"at://x"}"#
+        )
     }
 
     @Test(arguments: [

@@ -166,7 +166,7 @@ extension APNsChannel: APNsPoolOwner {
         if runs[flight.environment]?.held.isEmpty == false { removeHeld(flight.environment) }
         var end = PushEnd(flight.push, .sent)
         if flight.environment != flight.home {
-            end.corrected = flight.environment
+            end.correction = (flight.home, flight.environment)
             emit(
                 "push", "environment_corrected",
                 ["channel": "apns", "token": suffix(flight), "environment": flight.environment.rawValue])
