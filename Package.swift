@@ -26,7 +26,12 @@ let package = Package(
         .target(
             name: "Runtime", dependencies: ["Indexer", "Push", "Storage", "HookKit", "Net", "ATProto", "Crypto"]),
         .executableTarget(name: "CLI", dependencies: ["Runtime", "Hooks", "Simulators"]),
-        .executableTarget(name: "Benchmarks", dependencies: ["Runtime", "Hooks", "Simulators", "CSQLite"]),
+        .executableTarget(
+            name: "Benchmarks",
+            dependencies: [
+                "Runtime", "Hooks", "Simulators", "Push", "Storage", "HookKit", "Net", "Crypto", "CSQLite", "COpenSSL",
+                "CLinux",
+            ]),
 
         .target(name: "TestSupport", dependencies: ["ATProto"], path: "Tests/TestSupport"),
         .testTarget(name: "CryptoTests", dependencies: ["Crypto"]),

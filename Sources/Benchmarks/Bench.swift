@@ -8,11 +8,16 @@ struct Bench {
         do {
             switch arguments.first {
             case "index": try await IndexBenchmark(Array(arguments.dropFirst())).run()
+            case "push": try await PushBenchmark(Array(arguments.dropFirst())).run()
+            case PushCounterpart.command: try PushCounterpart(Array(arguments.dropFirst())).run()
             default:
                 say(
                     """
                     usage: hark-bench index [--events N] [--rounds N] [--on tmpfs|disk] [--format jetstream|frames]
                                                  decode → rows, beside a bare C-API loop
+                           hark-bench push [--only wire|outbox|backlog|latency|delay] [--rounds N] [--pushes N] [--rows N]
+                                           [--seconds N] [--window BYTES] [--on tmpfs|disk]
+                                                 push.send → outbox → wire, beside h2load
                     """)
                 exit(2)
             }
