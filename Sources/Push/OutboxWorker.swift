@@ -102,6 +102,11 @@ final class OutboxWorker: @unchecked Sendable {
 // MARK: The turn
 
 extension OutboxWorker {
+    private struct Written: Sendable {
+        var settled = SettledPushes()
+        var claimed = Claimed()
+    }
+
     private struct Claimed: Sendable {
         var rows: [QueuedPush] = []
         /// Fewer rows were due than asked for.
@@ -165,21 +170,25 @@ extension OutboxWorker {
         let now = clock.now
         let lease = now + tuning.lease.wholeMilliseconds
         database.submit { transaction in
-            try Self.settle(batch, in: transaction, now: now)
-            return try Self.claim(limit, in: transaction, now: now, lease: lease)
+            let settled = try Self.settle(batch, in: transaction, now: now)
+            let claimed = try Self.claim(limit, in: transaction, now: now, lease: lease)
+            return Written(settled: settled, claimed: claimed)
         } committed: { [self] result in
             loop.execute { [self] in wrote(batch, claiming: limit, result) }
         }
     }
 
-    private static func settle(_ batch: [PushEnd], in transaction: Transaction, now: Int64) throws {
-        if batch.isEmpty { return }
-        try transaction.settle(batch.map(\.settlement), now: now)
+    private static func settle(
+        _ batch: [PushEnd], in transaction: Transaction, now: Int64
+    ) throws -> SettledPushes {
+        if batch.isEmpty { return SettledPushes() }
+        let settled = try transaction.settle(batch.map(\.settlement), now: now)
         for end in batch {
             guard let correction = end.correction else { continue }
             try transaction.correctEnvironment(
                 token: end.settlement.tokenID, from: correction.wrong.rawValue, to: correction.right.rawValue)
         }
+        return settled
     }
 
     private static func claim(_ limit: Int, in transaction: Transaction, now: Int64, lease: Int64) throws -> Claimed {
@@ -191,19 +200,22 @@ extension OutboxWorker {
         return claimed
     }
 
-    private func wrote(_ batch: [PushEnd], claiming limit: Int, _ result: Result<Claimed, any Error>) {
+    private func wrote(_ batch: [PushEnd], claiming limit: Int, _ result: Result<Written, any Error>) {
         isWriting = false
         switch result {
         case .failure(let error):
             ends = batch + ends
             if limit > 0 { mayBeDue = true }
             storageFailed(error)
-        case .success(let claimed):
+        case .success(let written):
+            let claimed = written.claimed
             writeFailures = 0
             for end in batch {
-                tally.add(end)
-                if case .retry(let time, _) = end.settlement.outcome { nextDue = min(nextDue ?? .max, time) }
+                guard case .retry(let time, _) = end.settlement.outcome else { continue }
+                tally.retried += 1
+                nextDue = min(nextDue ?? .max, time)
             }
+            tally.add(written.settled)
             published.counts = tally
             if limit > 0 {
                 // Of all rows, those of this batch included.
@@ -325,14 +337,10 @@ extension OutboxWorker {
 }
 
 extension PushCounts {
-    fileprivate mutating func add(_ end: PushEnd) {
-        switch end.settlement.outcome {
-        case .sent: sent += 1
-        case .retry: retried += 1
-        case .dead, .expired: failed += 1
-        case .removeToken:
-            failed += 1
-            if end.endsToken { removed += 1 }
-        }
+    fileprivate mutating func add(_ settled: SettledPushes) {
+        sent += settled.sent
+        removed += settled.tokensRemoved
+        dropped += settled.dropped
+        failed += settled.failed
     }
 }

@@ -35,9 +35,6 @@ struct PushEnd {
     /// The environments that the token was registered for, and that took the push, when they differ.
     var correction: (wrong: APNsEnvironment, right: APNsEnvironment)?
 
-    /// The first row that ends with the removal of its token.
-    var endsToken = false
-
     init(_ push: QueuedPush, _ outcome: PushSettlement.Outcome, error: String? = nil) {
         settlement = PushSettlement(id: push.id, tokenID: push.tokenID, outcome: outcome, error: error)
     }

@@ -3,7 +3,9 @@ public struct PushCounts: Sendable, Hashable {
     public var sent = 0
     /// Tokens removed.
     public var removed = 0
-    /// Rows that ended dead, expired, or dropped with their token.
+    /// Rows that ended with their token.
+    public var dropped = 0
+    /// Rows that ended dead or expired.
     public var failed = 0
     /// Attempts that will be repeated.
     public var retried = 0

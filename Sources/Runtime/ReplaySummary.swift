@@ -17,6 +17,9 @@ public struct ReplaySummary: Sendable {
     public var sent: Int
     /// Tokens removed.
     public var removed: Int
+    /// Pushes that were dropped with their token.
+    public var dropped: Int
+    /// Pushes that will never be sent, for another reason.
     public var failed: Int
     /// Hook jobs that an earlier process had left.
     public var resumedJobs: Int
@@ -40,6 +43,7 @@ public struct ReplaySummary: Sendable {
         queued = index.pushQueued
         sent = push?.sent ?? 0
         removed = push?.removed ?? 0
+        dropped = push?.dropped ?? 0
         failed = push?.failed ?? 0
         self.resumedJobs = resumedJobs
         self.indexing = indexing

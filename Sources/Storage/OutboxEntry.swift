@@ -82,6 +82,18 @@ public struct PushSettlement: Sendable {
     }
 }
 
+/// What settling made of rows and their tokens.
+public struct SettledPushes: Sendable, Hashable {
+    public var sent = 0
+    /// Rows that ended dead or expired.
+    public var failed = 0
+    public var tokensRemoved = 0
+    /// Rows that ended with their token, waiting ones included.
+    public var dropped = 0
+
+    public init() {}
+}
+
 /// Rows of the outbox by state.
 public struct OutboxCounts: Sendable, Hashable {
     /// Available or waiting for a retry.

@@ -3,23 +3,31 @@ import CSQLite
 extension Transaction {
     /// Records what became of claimed rows. A row that is no longer leased is left alone.
     /// - Parameter now: milliseconds since 1970.
-    public func settle(_ results: [PushSettlement], now: Int64) throws {
+    /// - Returns: what the database made of them.
+    @discardableResult
+    public func settle(_ results: [PushSettlement], now: Int64) throws -> SettledPushes {
         try checkOpen()
-        var sent = 0
-        var failed = 0
+        var settled = SettledPushes()
+        // Waiting rows that go with a token are counted where they are settled.
+        var removed = 0
         for result in results {
             switch result.outcome {
-            case .sent: sent += try markSent(result.id, now: now)
+            case .sent: settled.sent += try markSent(result.id, now: now)
             case .retry(let time, let counted): try postpone(result, until: time, counted: counted)
-            case .dead: failed += try fail(result, .dead, now: now)
-            case .expired: failed += try fail(result, .expired, now: now)
+            case .dead: settled.failed += try fail(result, .dead, now: now)
+            case .expired: settled.failed += try fail(result, .expired, now: now)
             case .removeToken(let time):
-                let isGone = try removeDeadToken(result, registeredBefore: time, now: now)
-                failed += try fail(result, isGone ? .removed : .dead, now: now)
+                if try removeDeadToken(result, registeredBefore: time, now: now, &settled) {
+                    removed += try fail(result, .removed, now: now)
+                } else {
+                    settled.failed += try fail(result, .dead, now: now)
+                }
             }
         }
-        try count("push-sent", sent)
-        try count("push-failed", failed)
+        settled.dropped += removed
+        try count("push-sent", settled.sent)
+        try count("push-failed", settled.failed + removed)
+        return settled
     }
 
     private func markSent(_ id: Int64, now: Int64) throws(StorageError) -> Int {
@@ -65,7 +73,9 @@ extension Transaction {
     // MARK: Tokens that are gone
 
     /// Removes a token that Apple calls dead, unless it has been registered again since. True when it is gone.
-    private func removeDeadToken(_ result: PushSettlement, registeredBefore time: Int64, now: Int64) throws -> Bool {
+    private func removeDeadToken(
+        _ result: PushSettlement, registeredBefore time: Int64, now: Int64, _ settled: inout SettledPushes
+    ) throws -> Bool {
         let statement = try connection.statement("SELECT lastSeenAt FROM _push_tokens WHERE id = ?")
         statement.bind(1, result.tokenID)
         let lastSeen = try statement.first { Timestamp.milliseconds($0.utf8(0)) ?? 0 }
@@ -74,12 +84,15 @@ extension Transaction {
         let delete = try connection.statement("DELETE FROM _push_tokens WHERE id = ?")
         delete.bind(1, result.tokenID)
         try delete.run()
-        try settleWaiting(of: result.tokenID, error: result.error ?? "the token is gone", now: now)
+        settled.tokensRemoved += 1
+        settled.dropped += try settleWaiting(
+            of: result.tokenID, error: result.error ?? "the token is gone", now: now)
         return true
     }
 
-    /// Settles the waiting rows of a token as removed.
-    func settleWaiting(of token: Int64, error: String, now: Int64) throws(StorageError) {
+    /// Settles the waiting rows of a token as removed. Returns how many there were.
+    @discardableResult
+    func settleWaiting(of token: Int64, error: String, now: Int64) throws(StorageError) -> Int {
         let statement = try connection.statement(
             """
             UPDATE _push_queue INDEXED BY _push_queue_waiting
@@ -90,7 +103,9 @@ extension Transaction {
         statement.bind(2, error)
         statement.bind(3, token)
         try statement.run()
-        try count("push-failed", statement.changes)
+        let dropped = statement.changes
+        try count("push-failed", dropped)
+        return dropped
     }
 
     /// Settles one waiting row that is not to be sent any more.

@@ -30,6 +30,7 @@ import Testing
         let removed = expected.removedDevices(of: evening.devices)
         #expect(push["sent"] == deliveries.count)
         #expect(push["removed"] == removed.count)
+        #expect(push["failed"] == 0)
 
         #expect(ReplayStage.keys(stage.simulator.received) == ReplayStage.keys(deliveries))
         let left = Set(evening.devices.map(\.token)).subtracting(removed.map(\.token))

@@ -107,6 +107,8 @@ struct DeliveryTests {
         #expect(rows.filter { $0.state == "sent" }.count == 200)
         #expect(rows.filter { $0.state == "removed" }.count == 200)
         #expect(bench.service.counts.removed == 20)
+        #expect(bench.service.counts.dropped == 200)
+        #expect(bench.service.counts.failed == 0)
         #expect(bench.service.counts.sent == 200)
         #expect(try !bench.leaks(tokens))
     }

@@ -48,7 +48,8 @@ extension ReplaySummary {
         if pushIsOn {
             lines.append(
                 "push     \(queued.grouped) queued, \(sent.grouped) sent, \(failed.grouped) failed, "
-                    + "\(removed.of("dead token")) removed, all settled after \(total.shortSeconds)")
+                    + "\(removed.of("dead token")) removed and \(dropped.grouped) dropped with them, "
+                    + "all settled after \(total.shortSeconds)")
         } else {
             lines.append("push     off: the configuration has no push section")
         }

@@ -232,17 +232,14 @@ extension APNsChannel: APNsPoolOwner {
 extension APNsChannel {
     private func remove(_ flight: Flight, registeredBefore time: Int64, _ reason: String) {
         let token = flight.push.tokenID
-        var end = PushEnd(flight.push, .removeToken(registeredBefore: time), error: reason)
-        end.endsToken = gone[token] == nil
-        if end.endsToken {
+        if gone[token] == nil {
             emit(
                 "push", "token_removed",
                 ["channel": "apns", "token": suffix(flight), "environment": flight.home.rawValue, "reason": reason])
         }
         gone[token] = max(gone[token] ?? 0, time)
         let others = pools[flight.environment]?.withdraw { $0.tokenID == token && $0.registeredAt < time } ?? []
-        finish(end)
-        for flight in others { finish(flight.push, .removeToken(registeredBefore: time), reason) }
+        for flight in [flight] + others { finish(flight.push, .removeToken(registeredBefore: time), reason) }
     }
 
     /// A token may be of the other environment: it is tried there once, then held back as `BadTokenRun` has it.
