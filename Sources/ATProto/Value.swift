@@ -46,9 +46,12 @@ extension Value {
 }
 
 extension String {
+    @inline(__always)
     func hasSameBytes(as other: String) -> Bool {
-        // Equal bytes are equal texts, and for ASCII the first comparison is a memcmp.
-        self == other && utf8.elementsEqual(other.utf8)
+        // Equal bytes are equal texts, and for ASCII that comparison is a memcmp; only texts beyond it have forms
+        // that are equal and differ in bytes.
+        utf8.count == other.utf8.count && self == other
+            && (utf8Span.isKnownASCII || utf8.elementsEqual(other.utf8))
     }
 }
 

@@ -86,7 +86,8 @@ extension CBORReader {
         }
     }
 
-    private func skipText(_ range: Range<Int>) throws(DecodingFailure) {
+    /// Checks a text without making a String of it.
+    func skipText(_ range: Range<Int>) throws(DecodingFailure) {
         do {
             _ = try UTF8Span(validating: Span(_unsafeElements: slice(range)))
         } catch {

@@ -113,10 +113,11 @@ struct CBORReader {
 
     /// Valid UTF-8 as a String.
     func text(_ range: Range<Int>) throws(DecodingFailure) -> String {
-        guard let text = String(validating: slice(range), as: UTF8.self) else {
+        do {
+            return String(copying: try UTF8Span(validating: Span(_unsafeElements: slice(range))))
+        } catch {
             throw failure("a text that is not UTF-8", at: range.lowerBound)
         }
-        return text
     }
 
     /// The range of the next map key, which must come after `previous` in canonical order.

@@ -10,7 +10,7 @@ struct Validator {
         guard let type = map.type else {
             return Violation(.typeMismatch, path: ".$type", message: "is missing")
         }
-        guard case .string(let name) = type, sameBytes(name, collection) else {
+        guard case .string(let name) = type, name.hasSameBytes(as: collection) else {
             return Violation(.typeMismatch, path: ".$type", message: "must be the collection, \(collection)")
         }
         return check(record, schema, depth: Self.maximumDepth)
@@ -58,10 +58,10 @@ struct Validator {
         let entries = map.entries
         for property in object.properties {
             // Both are in canonical order.
-            while index < entries.count, !sameBytes(entries[index].key, property.name),
+            while index < entries.count, !entries[index].key.hasSameBytes(as: property.name),
                 ValueMap.precedes(entries[index].key, property.name)
             { index += 1 }
-            guard index < entries.count, sameBytes(entries[index].key, property.name) else {
+            guard index < entries.count, entries[index].key.hasSameBytes(as: property.name) else {
                 guard !property.isRequired else {
                     return Violation(.required, path: ".\(property.name)", message: "is missing")
                 }
@@ -94,7 +94,7 @@ struct Validator {
             return Violation(.required, path: ".$type", message: "is missing in a union")
         }
         let name = Reference.normalized(type)
-        for ref in union.refs where sameBytes(ref.name, name) {
+        for ref in union.refs where ref.name.hasSameBytes(as: name) {
             return ref.index.flatMap { check(value, definitions[$0], depth: depth - 1) }
         }
         return union.closed ? Violation(.closed, path: ".$type", message: "is none of a closed union") : nil
@@ -110,7 +110,7 @@ struct Validator {
     }
 
     private func check(_ text: String, _ schema: StringSchema) -> Violation? {
-        if let allowed = schema.allowed, !allowed.contains(where: { sameBytes($0, text) }) {
+        if let allowed = schema.allowed, !allowed.contains(where: { $0.hasSameBytes(as: text) }) {
             return Violation(.closed, path: "", message: "is none of the values allowed")
         }
         if !schema.length.contains(text.utf8.count) { return length("\(text.utf8.count) bytes") }
@@ -156,11 +156,5 @@ struct Validator {
 
     private func length(_ found: String) -> Violation {
         Violation(.length, path: "", message: "has a length out of bounds: \(found)")
-    }
-
-    /// Swift's `==` takes canonically equivalent texts for equal; names and constants are compared as bytes.
-    @inline(__always)
-    private func sameBytes(_ a: String, _ b: String) -> Bool {
-        a.utf8.count == b.utf8.count && a == b && a.utf8.elementsEqual(b.utf8)
     }
 }

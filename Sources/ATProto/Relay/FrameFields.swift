@@ -30,7 +30,7 @@ struct FrameFields {
         fields.reserveCapacity(count)
         for _ in 0..<count {
             let key = try reader.key(after: fields.last?.key)
-            _ = try reader.text(key)
+            try reader.skipText(key)
             fields.append(Field(key: key, value: reader.offset))
             if holds(key, lenient) {
                 try reader.passOver()
