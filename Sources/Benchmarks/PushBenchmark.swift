@@ -86,6 +86,7 @@ struct PushBenchmark {
     // MARK: The whole way
 
     private func outbox() async throws {
+        let sends = (0..<pushes).map { PushStage.Send($0, stamp: UInt64($0)) }
         var inStep = Series()
         var atOnce = Series()
         var peer = Series()
@@ -95,14 +96,14 @@ struct PushBenchmark {
                 peer.add(try H2Load(sample, port: counterpart.port, scratch: folder).run(pushes))
                 try await inStep.measure(pushes, prepare: { try PushStage(scratch: folder, to: counterpart) }) {
                     stage in
-                    try await send(pushes, through: stage, ahead: 3000)
+                    try await send(sends, through: stage, ahead: 3000)
                 }
             }
             try await scratch { folder in
                 let counterpart = try Counterpart(scratch: folder, window: window)
                 try await atOnce.measure(pushes, prepare: { try PushStage(scratch: folder, to: counterpart) }) {
                     stage in
-                    try await send(pushes, through: stage, ahead: .max)
+                    try await send(sends, through: stage, ahead: .max)
                 }
             }
         }
@@ -117,16 +118,16 @@ struct PushBenchmark {
     }
 
     /// - Parameter ahead: how many may be on their way at most.
-    private func send(_ count: Int, through stage: PushStage, ahead: Int) async throws {
+    private func send(_ sends: [PushStage.Send], through stage: PushStage, ahead: Int) async throws {
         stage.push.start()
         var next = 0
-        while next < count {
-            let end = min(next + 250, count)
-            try await stage.send(next..<end) { UInt64($0) }
+        while next < sends.count {
+            let end = min(next + 250, sends.count)
+            try await stage.send(sends[next..<end])
             next = end
             while next - stage.push.counts.sent > ahead { try await Task.sleep(for: .milliseconds(1)) }
         }
-        try await stage.finish(sent: count)
+        try await stage.finish(sent: sends.count)
     }
 
     // MARK: A million rows
@@ -144,7 +145,8 @@ struct PushBenchmark {
                 for turn in 0..<blocks {
                     let number = turn * stride % blocks
                     let numbers = number * block..<min(rows, (number + 1) * block)
-                    try await stage.send(numbers, stamp: { UInt64($0) }, due: start + Int64(number))
+                    try await stage.send(
+                        numbers.lazy.map { PushStage.Send($0, stamp: UInt64($0)) }, due: start + Int64(number))
                 }
             }
             PeakMemory.forget()
@@ -187,7 +189,7 @@ struct PushBenchmark {
             let stage = try PushStage(scratch: folder, to: counterpart)
             stage.push.start()
             // The first opens the connection; what is to be measured is a server that runs.
-            try await stage.send(0..<1) { UInt64($0) }
+            try await stage.send([PushStage.Send(0, stamp: 0)])
             while stage.push.counts.sent < 1 { try await Task.sleep(for: .milliseconds(5)) }
             let count = seconds * 1000
             let start = machineNanoseconds()
@@ -196,7 +198,7 @@ struct PushBenchmark {
                     let time = start + UInt64(number) * 1_000_000
                     let now = machineNanoseconds()
                     if time > now { try await Task.sleep(for: .nanoseconds(Int64(time - now)), tolerance: .zero) }
-                    group.addTask { try await stage.send(number..<number + 1) { _ in machineNanoseconds() } }
+                    group.addTask { try await stage.send([PushStage.Send(number, stamp: machineNanoseconds())]) }
                 }
                 try await group.waitForAll()
             }
@@ -217,6 +219,7 @@ struct PushBenchmark {
     private func delayed() async throws {
         let delay = 50
         let connections = 4
+        let sends = (0..<pushes).map { PushStage.Send($0, stamp: UInt64($0)) }
         var hark = Series()
         var one = Series()
         var several = Series()
@@ -229,7 +232,7 @@ struct PushBenchmark {
                 several.add(try h2load.run(pushes, connections: connections))
                 _ = counterpart.reports(1 + connections)
                 try await hark.measure(pushes, prepare: { try PushStage(scratch: folder, to: counterpart) }) { stage in
-                    try await send(pushes, through: stage, ahead: 10_000)
+                    try await send(sends, through: stage, ahead: 10_000)
                 }
                 reports = counterpart.stop()
             }

@@ -3,7 +3,6 @@ import HookKit
 import Net
 import Push
 import Storage
-import Synchronization
 
 /// A database with devices, and delivery to the counterpart: what the running Hark has, without its firehose.
 final class PushStage: Sendable {
@@ -11,8 +10,6 @@ final class PushStage: Sendable {
 
     let push: PushService
     let database: Database
-    /// Rows whose insertion is committed.
-    private let written = Mutex(0)
 
     /// - Parameter scratch: an empty folder.
     init(scratch: String, to counterpart: Counterpart) throws {
@@ -46,28 +43,33 @@ final class PushStage: Sendable {
         }
     }
 
-    /// Like a hook's run each: `push.send`, and the end of the job's transaction.
-    ///
-    /// - Parameter numbers: the pushes' places; they make the dedupe keys.
-    /// - Parameter due: milliseconds since 1970, by place; now when nil.
-    func send(_ numbers: Range<Int>, stamp: (Int) -> UInt64, due: Int64? = nil) async throws {
-        let entries = numbers.compactMap { number in
-            push.entry(
-                for: SamplePush.notification(to: number % Self.devices, stamp: stamp(number)),
-                origin: SendOrigin(
-                    hook: "on-commit-favorite", uri: "at://did:plc:sender/social.grain.favorite/\(number)",
-                    rev: Self.revision(number), place: 0))
+    /// What a hook is about to send, and where it comes from.
+    struct Send: Sendable {
+        var notification: Notification
+        var origin: SendOrigin
+
+        init(_ number: Int, stamp: UInt64) {
+            notification = SamplePush.notification(to: number % PushStage.devices, stamp: stamp)
+            origin = SendOrigin(
+                hook: "on-commit-favorite", uri: "at://did:plc:sender/social.grain.favorite/\(number)",
+                rev: PushStage.revision(number), place: 0)
         }
+    }
+
+    /// `push.send` for each, and the end of the job's transaction.
+    ///
+    /// - Parameter due: milliseconds since 1970; now when nil.
+    func send(_ sends: some Sequence<Send>, due: Int64? = nil) async throws {
+        let entries = sends.compactMap { push.entry(for: $0.notification, origin: $0.origin) }
         let time = due ?? Int64(Date().timeIntervalSince1970 * 1000)
         let queued = try await database.write { transaction in
             try transaction.finish(job: 0, notifications: entries, now: time)
         }
-        guard queued == numbers.count else { throw BenchmarkError("\(queued) of \(numbers.count) were queued") }
-        push.wake()
+        guard queued == entries.count else { throw BenchmarkError("\(queued) of \(entries.count) were queued") }
     }
 
     /// A TID, as a repo's `rev` is: a millisecond later each.
-    private static func revision(_ number: Int) -> String {
+    static func revision(_ number: Int) -> String {
         let alphabet = Array("234567abcdefghijklmnopqrstuvwxyz")
         let time = (1_750_000_000_000_000 + UInt64(number) * 1000) << 10
         return String((0..<13).map { alphabet[Int(time >> UInt64(60 - 5 * $0) & 31)] })

@@ -2,17 +2,18 @@ import HookKit
 import Net
 import Storage
 
-/// Claims due rows, hands them to their channels, and records how they ended.
+/// Takes rows as they are written, claims those that are due, hands them to their channels, and records how they ended.
 ///
-/// One transaction at a time settles what has ended and claims what there is room for, so that the batches grow with
+/// As long as there is room and nothing older is due, new rows come from the transaction that writes them, running
+/// already (`OutboxIntake`); all others are claimed. One transaction at a time settles what has ended and claims what there is room for, so that the batches grow with
 /// the load. It never polls: it turns when rows were written, when rows end, and when the next one is due.
 ///
 /// Unchecked: confined to the loop's thread.
 final class OutboxWorker: @unchecked Sendable {
     /// Ends that wait for company at most this many milliseconds …
-    private static let settleDelay: Int64 = 5
+    private static let settleDelay: Int64 = 10
     /// … or until there are so many.
-    private static let settleBatch = 256
+    private static let settleBatch = 512
 
     private let database: Database
     private let loop: EventLoop
@@ -31,6 +32,8 @@ final class OutboxWorker: @unchecked Sendable {
     /// There may be due rows that nobody has claimed.
     private var mayBeDue = false
     private var isWriting = false
+    /// What is being written claims due rows, too.
+    private var isClaiming = false
     /// The ends have waited long enough.
     private var settlesNow = false
     private var isSettleTimed = false
@@ -44,6 +47,7 @@ final class OutboxWorker: @unchecked Sendable {
     private var isTroubled = false
     private var isGiveUpTimed = false
     private var stopped: [@Sendable () -> Void] = []
+    private var intake: OutboxIntake?
 
     init(
         database: Database, loop: EventLoop, tuning: PushTuning, clock: any PushClock, emit: Emit,
@@ -62,12 +66,21 @@ final class OutboxWorker: @unchecked Sendable {
         guard phase == .idle else { return }
         phase = .running
         isWriting = true
+        isClaiming = true
         let now = clock.now
-        database.submit {
-            try $0.releaseLeases(now: now)
+        let intake = OutboxIntake(
+            now: { [clock] in clock.now }, lease: tuning.lease.wholeMilliseconds
+        ) { [weak self, loop] rows, areOthersWaiting in
+            loop.execute { [weak self] in self?.took(rows, areOthersWaiting) }
+        }
+        self.intake = intake
+        database.submit { transaction in
+            transaction.handOver(to: intake)
+            try transaction.releaseLeases(now: now)
         } committed: { [self] result in
             loop.execute { [self] in
                 isWriting = false
+                isClaiming = false
                 mayBeDue = true
                 if case .failure(let error) = result { return storageFailed(error) }
                 turn()
@@ -125,7 +138,9 @@ extension OutboxWorker {
     }
 
     private func turn() {
-        guard !isWriting, phase != .idle else { return }
+        guard phase != .idle else { return }
+        openIntake()
+        guard !isWriting else { return }
         let limit = claimLimit
         if limit == 0, inFlight == heldCount, heldCount > 0, phase == .running, !isTroubled {
             for channel in channels { channel.settleHeld() }
@@ -134,6 +149,21 @@ extension OutboxWorker {
         if !ends.isEmpty { timeSettling() }
         timeClaiming()
         if inFlight == 0, ends.isEmpty { rest() }
+    }
+
+    /// New rows wait their turn while older ones are due, or while nothing can be sent.
+    private func openIntake() {
+        let isOpen = phase == .running && !mayBeDue && !isClaiming && !isBlocked
+        intake?.setRoom(isOpen ? max(tuning.maximumInFlight - inFlight, 0) : 0)
+    }
+
+    /// Rows that were written as running.
+    private func took(_ rows: [QueuedPush], _ areOthersWaiting: Bool) {
+        inFlight += rows.count
+        intake?.arrived(rows.count)
+        if areOthersWaiting { mayBeDue = true }
+        for row in rows { hand(row) }
+        turn()
     }
 
     private var heldCount: Int { channels.reduce(0) { $0 + $1.heldCount } }
@@ -164,6 +194,7 @@ extension OutboxWorker {
     private func write(claiming limit: Int) {
         isWriting = true
         settlesNow = false
+        isClaiming = limit > 0
         if limit > 0 { mayBeDue = false }
         let batch = ends
         ends = []
@@ -202,6 +233,7 @@ extension OutboxWorker {
 
     private func wrote(_ batch: [PushEnd], claiming limit: Int, _ result: Result<Written, any Error>) {
         isWriting = false
+        isClaiming = false
         switch result {
         case .failure(let error):
             ends = batch + ends

@@ -8,8 +8,7 @@ import Synchronization
 /// ```swift
 /// let push = try PushService(database: database, apns: configuration, emit: emit)
 /// push.start()
-/// if let entry = push.entry(for: notification, origin: origin) { … }  // written with the hook's job
-/// push.wake()
+/// if let entry = push.entry(for: notification, origin: origin) { … }  // written with the hook's job, then delivered
 /// ```
 public final class PushService: Sendable {
     private let loop: EventLoop
@@ -63,7 +62,9 @@ public final class PushService: Sendable {
         loop.execute { [worker] in worker.start() }
     }
 
-    /// New rows may be due. Never blocks.
+    /// Rows may be due that another process has written. Those written through `database` make themselves known.
+    ///
+    /// Never blocks.
     public func wake() {
         guard !isWakePosted.exchange(true, ordering: .acquiringAndReleasing) else { return }
         loop.execute { [self] in

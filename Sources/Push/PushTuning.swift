@@ -1,7 +1,7 @@
 /// The bounds of delivery. The defaults are for production.
 public struct PushTuning: Sendable {
     /// Rows held in memory at most, in flight or waiting for a connection.
-    public var maximumInFlight = 2000
+    public var maximumInFlight = 4000
     /// Rows claimed in one transaction at most.
     public var claimBatch = 1000
     /// Connections per channel and environment at most.

@@ -77,7 +77,8 @@ public final class Assembly: Sendable {
             entry: { notification, hook, uri, rev, place in
                 push.entry(for: notification, origin: SendOrigin(hook: hook, uri: uri, rev: rev, place: place))
             },
-            committed: { rows in if rows > 0 { push.wake() } })
+            // The sender hears of new rows from the transaction that writes them.
+            committed: { _ in })
     }
 }
 

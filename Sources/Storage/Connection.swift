@@ -90,6 +90,9 @@ public final class Connection {
     /// Rows changed since the connection was opened.
     var totalChanges: Int64 { sqlite3_total_changes64(handle) }
 
+    /// The id of the row that was inserted last.
+    var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
+
     /// Statements that exist on this connection.
     var openStatements: Int {
         var count = 0

@@ -12,7 +12,7 @@ extension Transaction {
         claimed.reserveCapacity(limit)
         while claimed.count < limit {
             let due = try duePushes(limit: limit - claimed.count, now: now)
-            for row in due.sendable { try lease(row.id, until: leaseUntil) }
+            try lease(due.sendable.map(\.id), until: leaseUntil)
             for id in due.expired {
                 try settleWaiting(row: id, .expired, error: "expired before it was sent", now: now)
             }
@@ -74,12 +74,17 @@ extension Transaction {
         return due
     }
 
-    private func lease(_ id: Int64, until time: Int64) throws(StorageError) {
+    private func lease(_ ids: [Int64], until time: Int64) throws(StorageError) {
         let statement = try connection.statement(
-            "UPDATE _push_queue SET state = 'running', next_attempt_at = NULL, lease_until = ? WHERE id = ?")
-        statement.bind(1, time)
-        statement.bind(2, id)
-        try statement.run()
+            """
+            UPDATE _push_queue SET state = 'running', next_attempt_at = NULL, lease_until = ? WHERE id BETWEEN ? AND ?
+            """)
+        for run in IDRuns(ids) {
+            statement.bind(1, time)
+            statement.bind(2, run.lowerBound)
+            statement.bind(3, run.upperBound)
+            try statement.run()
+        }
     }
 }
 

@@ -8,11 +8,14 @@ extension Transaction {
         let insert = try connection.statement(
             """
             INSERT INTO _push_queue (dedupe_key, token_id, state, did, hook, uri, rev, payload, collapse_id, priority,
-                push_type, attempts, next_attempt_at, created_at, expires_at)
-            VALUES (?1, ?2, 'available', ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 0, ?11, ?11, ?12)
+                push_type, attempts, next_attempt_at, created_at, expires_at, lease_until)
+            VALUES (?1, ?2, ?15, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 0, ?16, ?11, ?12, ?17)
             ON CONFLICT (dedupe_key) DO NOTHING
             """)
-        let devices = try connection.statement("SELECT id, token FROM _push_tokens WHERE did = ? ORDER BY id")
+        let devices = try connection.statement(
+            """
+            SELECT id, token, platform, environment, topic, lastSeenAt FROM _push_tokens WHERE did = ? ORDER BY id
+            """)
         devices.bind(1, entry.did)
         defer {
             devices.reset()
@@ -23,20 +26,44 @@ extension Transaction {
             // The parameters that the devices share stay bound from one to the next.
             if queued == 0 { bind(entry, now, to: insert) }
             if queued == 0 { dedupe.begin(entry) }
-            queued += try insertRow(devices, insert) ? 1 : 0
+            queued += try insertRow(devices, insert, entry, now) ? 1 : 0
         }
         return queued
     }
 
-    private func insertRow(_ device: Statement, _ insert: Statement) throws(StorageError) -> Bool {
-        sqlite3_bind_int64(insert.handle, 2, device.integer(0))
+    /// False when the row was there already.
+    private func insertRow(
+        _ device: Statement, _ insert: Statement, _ entry: OutboxEntry, _ now: Int64
+    ) throws(StorageError) -> Bool {
+        let lease = handover.intake?.take(due: now)
+        insert.bind(2, device.integer(0))
+        insert.bind(15, literal: lease == nil ? "available" : "running")
+        insert.bind(16, lease == nil ? now : nil)
+        insert.bind(17, lease)
+        let connection = connection
+        var taken: QueuedPush?
         let code = dedupe.withBytes(token: device.utf8(1)) { key in
             sqlite3_bind_blob(insert.handle, 1, key.baseAddress, CInt(key.count), nil)
-            return sqlite3_step(insert.handle)
+            let code = sqlite3_step(insert.handle)
+            if code == SQLITE_DONE, lease != nil, insert.changes > 0 {
+                taken = QueuedPush(entry, id: connection.lastInsertedRow, device: device, key: key)
+            }
+            return code
         }
-        guard code == SQLITE_DONE else { throw insert.failure }
+        guard code == SQLITE_DONE else {
+            if lease != nil { handover.intake?.giveBack(1) }
+            throw insert.failure
+        }
         sqlite3_reset(insert.handle)
-        return insert.changes > 0
+        let isNew = insert.changes > 0
+        if let taken {
+            handover.add(taken)
+        } else if lease != nil {
+            handover.intake?.giveBack(1)
+        } else if isNew {
+            handover.addWaiting()
+        }
+        return isNew
     }
 
     private func bind(_ entry: OutboxEntry, _ now: Int64, to statement: Statement) {
@@ -58,5 +85,17 @@ extension OutboxEntry {
     fileprivate var textSize: Int {
         did.utf8.count + hook.utf8.count + uri.utf8.count + rev.utf8.count + payload.count
             + (collapseID?.utf8.count ?? 0) + pushType.utf8.count
+    }
+}
+
+extension QueuedPush {
+    /// The row that was just written, with the device that it is for.
+    fileprivate init(_ entry: OutboxEntry, id: Int64, device: Statement, key: UnsafeRawBufferPointer) {
+        self.init(
+            id: id, did: entry.did, tokenID: device.integer(0), token: device.text(1), platform: device.text(2),
+            environment: device.text(3), topic: device.optionalText(4),
+            registeredAt: Timestamp.milliseconds(device.utf8(5)) ?? 0, apnsID: DedupeKey.uuid(key),
+            payload: entry.payload, collapseID: entry.collapseID, priority: entry.priority, pushType: entry.pushType,
+            expiresAt: entry.expiresAt, attempts: 0)
     }
 }

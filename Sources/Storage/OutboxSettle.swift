@@ -8,11 +8,12 @@ extension Transaction {
     public func settle(_ results: [PushSettlement], now: Int64) throws -> SettledPushes {
         try checkOpen()
         var settled = SettledPushes()
+        var sent: [Int64] = []
         // Waiting rows that go with a token are counted where they are settled.
         var removed = 0
         for result in results {
             switch result.outcome {
-            case .sent: settled.sent += try markSent(result.id, now: now)
+            case .sent: sent.append(result.id)
             case .retry(let time, let counted): try postpone(result, until: time, counted: counted)
             case .dead: settled.failed += try fail(result, .dead, now: now)
             case .expired: settled.failed += try fail(result, .expired, now: now)
@@ -24,22 +25,28 @@ extension Transaction {
                 }
             }
         }
+        settled.sent = try markSent(sent, now: now)
         settled.dropped += removed
         try count("push-sent", settled.sent)
         try count("push-failed", settled.failed + removed)
         return settled
     }
 
-    private func markSent(_ id: Int64, now: Int64) throws(StorageError) -> Int {
+    private func markSent(_ ids: [Int64], now: Int64) throws(StorageError) -> Int {
         let statement = try connection.statement(
             """
             UPDATE _push_queue SET state = 'sent', sent_at = ?, attempts = attempts + 1, lease_until = NULL,
-                last_error = NULL WHERE id = ? AND state = 'running'
+                last_error = NULL WHERE id BETWEEN ? AND ? AND state = 'running'
             """)
-        statement.bind(1, now)
-        statement.bind(2, id)
-        try statement.run()
-        return statement.changes
+        var sent = 0
+        for run in IDRuns(ids) {
+            statement.bind(1, now)
+            statement.bind(2, run.lowerBound)
+            statement.bind(3, run.upperBound)
+            try statement.run()
+            sent += statement.changes
+        }
+        return sent
     }
 
     private func postpone(_ result: PushSettlement, until time: Int64, counted: Bool) throws(StorageError) {

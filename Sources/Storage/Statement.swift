@@ -79,6 +79,13 @@ final class Statement {
         sqlite3_bind_text64(handle, index, text.baseAddress ?? noBytes, UInt64(text.count), nil, UInt8(SQLITE_UTF8))
     }
 
+    /// Binds a literal without copying it.
+    func bind(_ index: Int32, literal: StaticString) {
+        UnsafeRawPointer(literal.utf8Start).withMemoryRebound(to: CChar.self, capacity: literal.utf8CodeUnitCount) {
+            bindInPlace(index, UnsafeBufferPointer(start: $0, count: literal.utf8CodeUnitCount))
+        }
+    }
+
     func bind(_ index: Int32, blob: [UInt8]) {
         blob.withUnsafeBytes { bytes in
             _ = hark_sqlite_bind_blob_copy(

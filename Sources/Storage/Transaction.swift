@@ -16,6 +16,8 @@ public final class Transaction {
     let arena = TextArena()
     /// Makes outbox rows' dedupe keys.
     var dedupe = DedupeKey()
+    /// Outbox rows that go straight to who sends them.
+    var handover = OutboxHandover()
 
     init(_ connection: Connection) throws(StorageError) {
         self.connection = connection
@@ -43,7 +45,7 @@ public final class Transaction {
     /// Runs one body. When it throws nothing of its work remains: that of others stays when it is `isolated` from
     /// them, and otherwise the transaction is over.
     func attempt(_ submission: any Submission, isolated: Bool) -> (any Error)? {
-        let mark = records.mark
+        let (mark, handed) = (records.mark, handover.mark)
         do {
             if isolated { try connection.statement("SAVEPOINT body").run() }
             try submission.run(self)
@@ -51,7 +53,12 @@ public final class Transaction {
             if isolated { try connection.statement("RELEASE body").run() }
             return nil
         } catch {
-            if isolated, !isLost, undoBody() { records.forget(from: mark) } else { rollBack() }
+            if isolated, !isLost, undoBody() {
+                records.forget(from: mark)
+                handover.forget(from: handed)
+            } else {
+                rollBack()
+            }
             return error
         }
     }
@@ -69,6 +76,7 @@ public final class Transaction {
         do {
             try connection.statement("COMMIT").run()
             records.committed()
+            handover.committed()
             return nil
         } catch {
             rollBack()
@@ -78,6 +86,7 @@ public final class Transaction {
 
     func rollBack() {
         records.forget(from: 0)
+        handover.forget(from: 0)
         // Fails when SQLite has rolled back already, which is as good.
         if !isLost { try? connection.statement("ROLLBACK").run() }
     }
@@ -85,6 +94,7 @@ public final class Transaction {
     /// Closes the connection. Nothing may be called afterwards.
     func end() {
         records.removeAll()
+        handover.intake = nil
         connection.close()
     }
 }

@@ -1,0 +1,83 @@
+import Synchronization
+
+/// Takes outbox rows straight from the transaction that writes them: they are written as running already, and need no
+/// claim. Rows for which there is no room are written as available.
+///
+/// A transaction that fails hands over nothing; a process that dies leaves the rows to the end of their lease, like any
+/// other running row. Its room is set by who sends; the transaction takes of it. Thread-safe.
+public final class OutboxIntake: Sendable {
+    /// How many rows may be taken and not yet delivered.
+    private let limit = Atomic(0)
+    private let taken = Atomic(0)
+    private let now: @Sendable () -> Int64
+    private let lease: Int64
+    private let deliver: @Sendable (_ rows: [QueuedPush], _ areOthersWaiting: Bool) -> Void
+
+    /// - Parameters:
+    ///   - now: milliseconds since 1970.
+    ///   - lease: how long a row is its taker's, in milliseconds.
+    ///   - deliver: called on the writer's thread after the commit, with the rows that were taken and whether others were
+    ///     written that wait to be claimed. Must not block.
+    public init(
+        now: @escaping @Sendable () -> Int64, lease: Int64,
+        deliver: @escaping @Sendable (_ rows: [QueuedPush], _ areOthersWaiting: Bool) -> Void
+    ) {
+        self.now = now
+        self.lease = lease
+        self.deliver = deliver
+    }
+
+    /// How many rows may be on their way from here on; 0 while older ones wait to be claimed.
+    public func setRoom(_ room: Int) { limit.store(room, ordering: .relaxed) }
+
+    /// So many rows have arrived: they count no more here.
+    public func arrived(_ count: Int) { taken.subtract(count, ordering: .relaxed) }
+
+    /// The end of the lease for one row that is due at `due`; nil when it has to wait.
+    func take(due: Int64) -> Int64? {
+        guard taken.load(ordering: .relaxed) < limit.load(ordering: .relaxed) else { return nil }
+        let now = now()
+        guard due <= now else { return nil }
+        taken.add(1, ordering: .relaxed)
+        return now + lease
+    }
+
+    func giveBack(_ count: Int) { taken.subtract(count, ordering: .relaxed) }
+
+    func hand(_ rows: [QueuedPush], areOthersWaiting: Bool) { deliver(rows, areOthersWaiting) }
+}
+
+/// What a transaction has for the intake once it is committed. Confined to the writer's thread.
+struct OutboxHandover {
+    var intake: OutboxIntake?
+    private(set) var rows: [QueuedPush] = []
+    private var areOthersWaiting = false
+
+    /// How many rows there are so far.
+    var mark: Int { rows.count }
+
+    mutating func add(_ row: QueuedPush) { rows.append(row) }
+    mutating func addWaiting() { areOthersWaiting = true }
+
+    /// Drops the rows after `mark`: they were rolled back.
+    mutating func forget(from mark: Int) {
+        guard mark < rows.count else { return }
+        intake?.giveBack(rows.count - mark)
+        rows.removeSubrange(mark...)
+    }
+
+    mutating func committed() {
+        guard !rows.isEmpty || areOthersWaiting else { return }
+        intake?.hand(rows, areOthersWaiting: areOthersWaiting)
+        rows = []
+        areOthersWaiting = false
+    }
+}
+
+extension Transaction {
+    /// From now on new rows go to `intake` as far as it has room; to nobody when nil. Stays so if this transaction fails.
+    public func handOver(to intake: OutboxIntake?) {
+        handover.forget(from: 0)
+        handover.intake = intake
+    }
+}
