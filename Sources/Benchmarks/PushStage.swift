@@ -45,7 +45,7 @@ final class PushStage: Sendable {
 
     /// What a hook is about to send, and where it comes from.
     struct Send: Sendable {
-        var notification: Notification
+        var notification: HookKit.Notification
         var origin: SendOrigin
 
         init(_ number: Int, stamp: UInt64) {
