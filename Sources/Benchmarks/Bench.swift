@@ -9,6 +9,8 @@ struct Bench {
             switch arguments.first {
             case "index": try await IndexBenchmark(Array(arguments.dropFirst())).run()
             case "push": try await PushBenchmark(Array(arguments.dropFirst())).run()
+            case "crash": try await CrashBenchmark(Array(arguments.dropFirst())).run()
+            case CrashChild.command: try await CrashChild(Array(arguments.dropFirst())).run()
             case PushCounterpart.command: try PushCounterpart(Array(arguments.dropFirst())).run()
             default:
                 say(
@@ -18,6 +20,8 @@ struct Bench {
                            hark-bench push [--only wire|outbox|backlog|latency|delay] [--rounds N] [--pushes N] [--rows N]
                                            [--seconds N] [--window BYTES] [--on tmpfs|disk]
                                                  push.send → outbox → wire, beside h2load
+                           hark-bench crash [--kills N] [--events N] [--seed N] [--on tmpfs|disk]
+                                                 kill -9 at random instants: what is lost, what comes twice
                     """)
                 exit(2)
             }
