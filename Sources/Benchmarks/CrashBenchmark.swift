@@ -10,8 +10,8 @@ import Simulators
 struct CrashBenchmark {
     /// Of one database at most, so that the kills meet every stage of a replay.
     private static let killsPerDatabase = 12
-    /// A process lives at least and at most so many milliseconds.
-    private static let lifetime = 5...450
+    /// A process lives so many milliseconds at most; short lives, which end while events are still read, are likelier.
+    private static let longestLife = 450.0
 
     private var kills = 200
     private var events = 12_000
@@ -41,7 +41,8 @@ struct CrashBenchmark {
             let stage = try await CrashStage(
                 seed: seed &* 1000 &+ number, events: events, faults: Self.faults(Int(number)), in: place)
             let figures = try stage.run(kills: min(Self.killsPerDatabase, kills - total.kills)) {
-                .milliseconds(Int.random(in: Self.lifetime, using: &random))
+                let share = Double.random(in: 0..<1, using: &random)
+                return .milliseconds(5 + Int(Self.longestLife * share * share))
             }
             say(
                 "database \(number + 1), \(Self.names[Int(number) % Self.names.count]): \(figures.kills) kills, "
