@@ -1,3 +1,4 @@
+import Crypto
 import HookKit
 import Net
 import Storage
@@ -14,6 +15,7 @@ public final class PushService: Sendable {
     private let loop: EventLoop
     private let database: Database
     private let worker: OutboxWorker
+    private let apns: APNsBox
     private let clock: any PushClock
     private let tuning: PushTuning
     private let emit: Emit
@@ -42,6 +44,24 @@ public final class PushService: Sendable {
         let channel = try APNsChannel(
             apns, gateways: gateways, loop: loop, tuning: tuning, clock: clock, emit: emit, owner: worker)
         worker.channels = [channel]
+        self.apns = APNsBox(channel)
+    }
+
+    /// Signs with the configuration's key from now on, whose ids may be new as well; a key that Apple refused is forgotten.
+    /// The topic and the gateway stay as they were. Throws when it holds no key; then nothing changes.
+    public func reloadKey(_ configuration: APNsConfiguration) throws {
+        let key = try PrivateKey(pem: configuration.keyPEM)
+        // Shows whether the key can sign at all.
+        _ = try ProviderToken(key: key, keyID: configuration.keyID, teamID: configuration.teamID, now: clock.now)
+        loop.execute { [self] in
+            do {
+                try apns.channel.replaceKey(key, id: configuration.keyID, teamID: configuration.teamID)
+                worker.heard()
+                worker.wake()
+            } catch {
+                emit("push", "key_not_loaded", ["channel": "apns", "key": configuration.keyID, "error": "\(error)"])
+            }
+        }
     }
 
     /// Refuses, by name and through `emit`, what Apple would refuse (nil); else the entry to write.
@@ -101,6 +121,12 @@ public final class PushService: Sendable {
 
     /// Since start: what is recorded in the outbox.
     public var counts: PushCounts { published.counts }
+}
+
+/// Confined to the loop, apart from its `init`.
+private final class APNsBox: @unchecked Sendable {
+    let channel: APNsChannel
+    init(_ channel: APNsChannel) { self.channel = channel }
 }
 
 /// The worker's counts, for other threads to read.

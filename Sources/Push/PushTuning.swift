@@ -1,11 +1,16 @@
+import Net
+
 /// The bounds of delivery. The defaults are for production.
 public struct PushTuning: Sendable {
     /// Rows held in memory at most, in flight or waiting for a connection.
     public var maximumInFlight = 4000
     /// Rows claimed in one transaction at most.
     public var claimBatch = 1000
-    /// Connections per channel and environment at most.
+    /// Connections per channel and environment at most. Those that take no new requests any more may end beside them,
+    /// as many again at most.
     public var maximumConnections = 4
+    /// Deadlines of connecting and of the TLS handshake, and when silence makes a PING go out.
+    public var connection = HTTP2ClientConnection.Options()
     /// Between attempts at a row, and between attempts to connect.
     public var backoff = Backoff()
     /// Counted attempts at a row before it is dead.

@@ -47,6 +47,18 @@ public final class Assembly: Sendable {
         if hooksEnded && pushEnded { database.close() }
     }
 
+    /// Takes up the key of a configuration that was read anew, as far as push is on in both; all else stays as it was.
+    ///
+    /// - Throws: `OperatorError`; delivery then goes on with the key it has.
+    public func reloadKey(_ configuration: Configuration) throws(OperatorError) {
+        guard let push, let apns = configuration.push?.apns else { return }
+        do {
+            try push.reloadKey(apns)
+        } catch {
+            throw OperatorError("push.apns cannot be used: \(error)")
+        }
+    }
+
     /// Rows by collection, of the collections that have a lexicon.
     public func recordCounts() throws -> [String: Int] {
         try database.read { connection in

@@ -15,7 +15,7 @@ final class Gateway: HTTP2ServerHandler, @unchecked Sendable {
         var place: Int
         var fields: [(name: String, value: String)]
         var body: [UInt8]
-        let gateway: Gateway
+        unowned let gateway: Gateway
         let peer: HTTP2ServerConnection
         let stream: Int32
 

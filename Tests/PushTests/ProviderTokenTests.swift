@@ -61,13 +61,23 @@ struct ProviderTokenTests {
         #expect(token.authorization == second)
     }
 
-    @Test func hurriesOnlyOnceInTwentyMinutes() throws {
+    @Test func isRenewedOnceInTwentyMinutesAtMost() throws {
         var token = try token()
-        let answers = [(1, Int64(1)), (2, 2), (2, 20), (2, 21), (3, 22), (4, 23)].map { stale, minutes in
+        let answers = [(1, Int64(1)), (2, 2), (2, 20), (2, 21), (3, 22), (3, 40), (3, 41)].map { stale, minutes in
             token.refresh(stale: stale, now: Self.start + minutes * Self.minute)
         }
-        #expect(answers == [true, false, false, true, true, false])
+        #expect(answers == [true, false, false, true, false, false, true])
         #expect(token.generation == 4)
+    }
+
+    @Test func isNotRefreshedSoonAfterItsRenewal() throws {
+        var token = try token()
+        token.keepFresh(now: Self.start + 50 * Self.minute)
+        let answers = [(1, Int64(51)), (2, 51), (2, 69), (2, 70)].map { stale, minutes in
+            token.refresh(stale: stale, now: Self.start + minutes * Self.minute)
+        }
+        #expect(answers == [true, false, false, true])
+        #expect(token.generation == 3)
     }
 
     @Test func isNeverPrinted() throws {

@@ -8,12 +8,15 @@ extension Command {
         notes: [
             "A recording holds Jetstream lines, relay frames or a repo export: the content tells which.",
             "Feeding a recording again changes nothing and notifies nobody.",
+            "SIGHUP makes it read Apple's key again.",
         ]
     ) { arguments in
         let console = Console.shared
         let configuration = try arguments.configuration()
         try Replay.check(arguments.operands)
         let assembly = try Assembly(configuration, hooks: hooks) { console.log($0) }
+        let reload = ReloadSignal { reloadKey(of: assembly, arguments, console) }
+        defer { withExtendedLifetime(reload) {} }
         let summary = try await interruptible {
             let bar = ProgressBar(console)
             defer { bar.finish() }
@@ -26,6 +29,15 @@ extension Command {
         } else {
             for line in summary.lines { console.print(line) }
         }
+    }
+}
+
+/// Reads the configuration anew; when it is refused, all stays as it was.
+private func reloadKey(of assembly: Assembly, _ arguments: Arguments, _ console: Console) {
+    do {
+        try assembly.reloadKey(try arguments.configuration())
+    } catch {
+        console.complain("SIGHUP: the key stays as it was: \(error)".printable)
     }
 }
 

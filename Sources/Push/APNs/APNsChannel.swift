@@ -55,6 +55,15 @@ final class APNsChannel: PushChannel {
         }
     }
 
+    /// Signs with another key from now on; what the present one was stopped for is forgotten. Connections are made anew.
+    func replaceKey(_ privateKey: PrivateKey, id: String, teamID: String) throws {
+        let token = try ProviderToken(
+            key: privateKey, keyID: id, teamID: teamID, now: clock.now, generation: key.token.generation + 1)
+        key.replace(id: id, token: token)
+        for pool in pools.values { pool.replaceConnections() }
+        emit("push", "key_loaded", ["channel": "apns", "key": id])
+    }
+
     var heldCount: Int { runs.values.reduce(0) { $0 + $1.held.count } }
 
     var closedUntil: Int64? {

@@ -106,6 +106,13 @@ final class APNsConnectionPool: @unchecked Sendable {
         queue.isEmpty ? [] : queue.removeAll { condition($0.push) }
     }
 
+    /// New connections from now on, for a new key: Apple binds a connection to the team and key of its first push.
+    func replaceConnections() {
+        for lane in lanes { retire(lane) }
+        (failures, nextConnect) = (0, 0)
+        pump()
+    }
+
     func close(deadline: Duration) {
         isClosed = true
         giveBackQueue(at: clock.now, reason: "shutting down")
@@ -171,7 +178,8 @@ extension APNsConnectionPool {
         else { return }
         let lane = Lane(caution: caution)
         lanes.append(lane)
-        lane.connection = HTTP2ClientConnection(to: gateway, tls: tls, on: loop, delegate: self)
+        lane.connection = HTTP2ClientConnection(
+            to: gateway, tls: tls, on: loop, options: tuning.connection, delegate: self)
     }
 
     /// Looks after a while whether anything moves: a peer that allows no streams must not keep rows for ever.
@@ -233,6 +241,12 @@ extension APNsConnectionPool {
         let outcome = APNsOutcome(
             answer, registeredAt: flight.push.registeredAt, sentAt: flight.sentAt,
             hasOwnTopic: flight.hasOwnTopic)
+        switch outcome {
+        case .refreshToken, .doubtKey, .stopKey:
+            // Meanwhile there is another key.
+            if flight.generation < key.firstGeneration { return requeue(flight) }
+        default: break
+        }
         switch outcome {
         case .refreshToken:
             // A connection that was refused for an expired token stays unusable for a while.

@@ -5,8 +5,10 @@ final class ProviderKey {
     /// So many 403 in a row that a new token or a second try did not mend stop the key.
     static let maximumDoubts = 3
 
-    let id: String
+    private(set) var id: String
     var token: ProviderToken
+    /// Of its first token: what carried an older one says nothing of this key.
+    private(set) var firstGeneration: Int
     private(set) var stopped: [APNsEnvironment: String] = [:]
     private var doubts = 0
     private let emit: Emit
@@ -14,6 +16,7 @@ final class ProviderKey {
     init(id: String, token: ProviderToken, emit: Emit) {
         self.id = id
         self.token = token
+        firstGeneration = token.generation
         self.emit = emit
     }
 
@@ -21,13 +24,22 @@ final class ProviderKey {
 
     func succeeded() { doubts = 0 }
 
+    /// A new key in its place, which nobody has refused yet.
+    func replace(id: String, token: ProviderToken) {
+        self.id = id
+        self.token = token
+        firstGeneration = token.generation
+        stopped = [:]
+        doubts = 0
+    }
+
     /// Counts a refusal that may be of the key. True when there have been too many.
     func doubt() -> Bool {
         doubts += 1
         return doubts >= Self.maximumDoubts
     }
 
-    /// Says so loudly, once an environment. Rows stay in the outbox; a restart with a good key sends them.
+    /// Says so loudly, once an environment. Rows stay in the outbox until a good key is loaded.
     func stop(_ environments: [APNsEnvironment], reason: String) {
         for environment in environments where stopped[environment] == nil {
             stopped[environment] = reason
@@ -35,7 +47,8 @@ final class ProviderKey {
                 "push", "key_stopped",
                 [
                     "channel": "apns", "key": id, "environment": environment.rawValue, "reason": reason,
-                    "note": "no push is sent with this key until it is mended and Hark restarted; the rows wait",
+                    "note":
+                        "no push is sent with this key until it is mended and loaded anew (SIGHUP or a restart); the rows wait",
                 ])
         }
     }

@@ -2,8 +2,9 @@ import Crypto
 
 /// The JWT that proves who sends: ES256, one per key, shared by all its connections. Never shown.
 ///
-/// Apple accepts a token for an hour after its `iat`, and at most one new token in 20 minutes:
-/// it is renewed at 50 minutes, and on demand as `refresh` has it. Time is handed in, in milliseconds since 1970.
+/// Apple accepts a token for an hour after its `iat`, and at most one new token in 20 minutes: it is renewed at
+/// 50 minutes, and on demand as `refresh` has it, never within 20 minutes of the renewal before. Time is handed in, in
+/// milliseconds since 1970.
 ///
 /// Source: developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns
 struct ProviderToken: Sendable, CustomStringConvertible, CustomReflectable {
@@ -13,15 +14,16 @@ struct ProviderToken: Sendable, CustomStringConvertible, CustomReflectable {
     /// The value of the `authorization` field.
     private(set) var authorization: [UInt8]
     /// Counts the tokens made. A request that remembers it can tell whether a newer token is there.
-    private(set) var generation = 1
+    private(set) var generation: Int
     private var issuedAt: Int64
-    /// The one refresh within `leastInterval` has been used.
-    private var hasHurried = false
+    private var renewedAt: Int64?
     private let key: PrivateKey
     private let keyID: String
     private let teamID: String
 
-    init(key: PrivateKey, keyID: String, teamID: String, now: Int64) throws(KeyError) {
+    /// - Parameter generation: beyond those of any key that was used before.
+    init(key: PrivateKey, keyID: String, teamID: String, now: Int64, generation: Int = 1) throws(KeyError) {
+        self.generation = generation
         self.key = key
         self.keyID = keyID
         self.teamID = teamID
@@ -42,20 +44,17 @@ struct ProviderToken: Sendable, CustomStringConvertible, CustomReflectable {
     /// - Returns: true when a newer token is there now.
     mutating func refresh(stale: Int, now: Int64) -> Bool {
         guard stale == generation else { return true }
-        let isEarly = now - issuedAt < Self.leastInterval
-        if isEarly && hasHurried { return false }
-        guard renew(now: now) else { return false }
-        hasHurried = isEarly
-        return true
+        if let renewedAt, now - renewedAt < Self.leastInterval { return false }
+        return renew(now: now)
     }
 
     @discardableResult
     private mutating func renew(now: Int64) -> Bool {
         // Without randomness there is no signature: the present token serves on, and this is tried again.
         guard let fresh = try? Self.sign(key: key, keyID: keyID, teamID: teamID, now: now) else { return false }
-        if now - issuedAt >= Self.leastInterval { hasHurried = false }
         authorization = fresh
         issuedAt = now
+        renewedAt = now
         generation += 1
         return true
     }
