@@ -48,7 +48,7 @@ public final class Indexer: Sendable {
         self.emit = emit
         let runner = HookRunner(
             hooks: hooks, database: StoredHookDatabase(database: database), outbox: outbox, emit: emit,
-            timeout: options.hookTimeout, executor: HookExecutor())
+            deadlines: HookDeadlines(limit: options.hookTimeout), executor: HookExecutor())
         dispatcher = HookDispatcher(
             runner: runner, database: database, concurrency: options.hookConcurrency, limit: options.pendingJobs)
     }

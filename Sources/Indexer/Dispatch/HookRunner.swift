@@ -9,7 +9,7 @@ struct HookRunner: Sendable {
     let database: StoredHookDatabase
     let outbox: NotificationOutbox
     let emit: Emit
-    let timeout: Duration
+    let deadlines: HookDeadlines
     let executor: HookExecutor
 
     /// What came of a job.
@@ -61,13 +61,9 @@ struct HookRunner: Sendable {
                 ending.finish(.failure(error))
             }
         }
-        let limit = timeout
-        let watch = Task {
-            try await Task.sleep(for: limit)
-            ending.finish(.failure(HookOverran(limit: limit)))
-        }
+        let watch = deadlines.watch(ending)
         defer {
-            watch.cancel()
+            deadlines.forget(watch)
             work.cancel()
         }
         do {
@@ -80,10 +76,4 @@ struct HookRunner: Sendable {
             return (entries, true)
         }
     }
-}
-
-/// A hook that outlived its time limit; it is cancelled and left to itself.
-private struct HookOverran: Error, CustomStringConvertible {
-    var limit: Duration
-    var description: String { "ran longer than \(limit)" }
 }
