@@ -14,6 +14,8 @@ final class OutboxWorker: @unchecked Sendable {
     private static let settleDelay: Int64 = 10
     /// … or until there are so many.
     private static let settleBatch = 512
+    /// A worker that stops waits for a database that takes no writes only so many times: the leases end at the next start.
+    private static let maximumFailuresWhenStopping = 3
 
     private let database: Database
     private let loop: EventLoop
@@ -76,14 +78,24 @@ final class OutboxWorker: @unchecked Sendable {
         self.intake = intake
         database.submit { transaction in
             transaction.handOver(to: intake)
-            try transaction.releaseLeases(now: now)
+            return try transaction.releaseLeases(now: now)
         } committed: { [self] result in
-            loop.execute { [self] in
-                isWriting = false
-                isClaiming = false
-                mayBeDue = true
-                if case .failure(let error) = result { return storageFailed(error) }
-                turn()
+            loop.execute { [self] in started(result) }
+        }
+    }
+
+    private func started(_ result: Result<Int, any Error>) {
+        isWriting = false
+        isClaiming = false
+        switch result {
+        case .success:
+            mayBeDue = true
+            turn()
+        case .failure(let error):
+            storageFailed(error) { [self] in
+                guard phase == .running else { return turn() }
+                phase = .idle
+                start()
             }
         }
     }
@@ -95,6 +107,7 @@ final class OutboxWorker: @unchecked Sendable {
 
     /// Calls `resume` once: with true when no row waits, with false when it gave up.
     func drain(giveUpAfter: Int64, _ resume: @escaping @Sendable (Bool) -> Void) {
+        if phase == .stopping { return resume(false) }
         waiters.append((giveUpAfter, resume))
         lastHeard = max(lastHeard, clock.now)
         mayBeDue = true
@@ -106,6 +119,9 @@ final class OutboxWorker: @unchecked Sendable {
         stopped.append(done)
         if phase != .stopping {
             phase = .stopping
+            let hopeless = waiters
+            waiters = []
+            hopeless.forEach { $0.resume(false) }
             for channel in channels { channel.close(deadline: deadline) }
         }
         turn()
@@ -148,6 +164,7 @@ extension OutboxWorker {
         if limit > 0 || mustSettle { return write(claiming: limit) }
         if !ends.isEmpty { timeSettling() }
         timeClaiming()
+        if !waiters.isEmpty { watchWaiters() }
         if inFlight == 0, ends.isEmpty { rest() }
     }
 
@@ -238,7 +255,11 @@ extension OutboxWorker {
         case .failure(let error):
             ends = batch + ends
             if limit > 0 { mayBeDue = true }
-            storageFailed(error)
+            if phase == .stopping, writeFailures >= Self.maximumFailuresWhenStopping { ends = [] }
+            storageFailed(error) { [self] in
+                settlesNow = true
+                turn()
+            }
         case .success(let written):
             let claimed = written.claimed
             writeFailures = 0
@@ -260,15 +281,14 @@ extension OutboxWorker {
     }
 
     /// The rows stay as they are in the database, and their ends in memory, until it takes writes again.
-    private func storageFailed(_ error: any Error) {
+    private func storageFailed(_ error: any Error, then again: @escaping @Sendable () -> Void) {
         writeFailures += 1
         emit("push", "storage_failed", ["error": "\(error)", "failures": "\(writeFailures)"])
         isTroubled = true
         isWriting = true
         clock.schedule(on: loop, after: tuning.backoff.delay(attempts: writeFailures)) { [self] in
             isWriting = false
-            settlesNow = true
-            turn()
+            again()
         }
         watchWaiters()
     }
@@ -353,14 +373,17 @@ extension OutboxWorker {
         }
     }
 
+    /// Rows wait for something other than their own time.
+    private var isHopeless: Bool { isTroubled || channels.contains(where: \.keepsRowsBack) }
+
     /// Gives up for those who have seen nothing but trouble for as long as they care to wait.
     private func watchWaiters() {
-        guard isTroubled, !isGiveUpTimed, let patience = waiters.map(\.giveUpAfter).min() else { return }
+        guard isHopeless, !isGiveUpTimed, let patience = waiters.map(\.giveUpAfter).min() else { return }
         isGiveUpTimed = true
         clock.schedule(on: loop, after: max(lastHeard + patience - clock.now, 1)) { [self] in
             isGiveUpTimed = false
             let silence = clock.now - lastHeard
-            let tired = isTroubled ? waiters.filter { $0.giveUpAfter <= silence } : []
+            let tired = isHopeless ? waiters.filter { $0.giveUpAfter <= silence } : []
             if !tired.isEmpty { waiters.removeAll { $0.giveUpAfter <= silence } }
             tired.forEach { $0.resume(false) }
             watchWaiters()

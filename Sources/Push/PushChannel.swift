@@ -9,6 +9,8 @@ protocol PushChannel: AnyObject {
     /// Before this time (milliseconds since 1970) no row has a chance: nobody can be reached, or the key has stopped
     /// (`.max`). nil: rows are welcome.
     var closedUntil: Int64? { get }
+    /// A key has stopped, and rows for it have gone back to the outbox.
+    var keepsRowsBack: Bool { get }
     /// Rows that wait for the fate of others.
     var heldCount: Int { get }
     /// Nothing else is to be sent: decides over the rows that are held.

@@ -21,6 +21,8 @@ public final class PushService: Sendable {
     private let emit: Emit
     private let published = Published()
     private let isWakePosted = Atomic(false)
+    /// The loop has ended, or is about to: what is handed to it is dropped.
+    private let isStopped = Atomic(false)
 
     /// Throws when the key is none, or the roots cannot be read. Nothing is sent before `start`.
     public convenience init(
@@ -99,18 +101,23 @@ public final class PushService: Sendable {
     /// key); returns how many rows are left.
     public func drain(giveUpAfter: Duration) async -> Int {
         let patience = giveUpAfter.wholeMilliseconds
-        let isDone = await withCheckedContinuation { continuation in
-            loop.execute { [worker] in
-                worker.drain(giveUpAfter: patience) { continuation.resume(returning: $0) }
-            }
-        }
-        if isDone { return 0 }
+        if !isStopped.load(ordering: .acquiring), await empties(within: patience) { return 0 }
         let counts = try? await database.write { try $0.connection.outboxCounts() }
         return counts.map { $0.waiting + $0.running } ?? 0
     }
 
+    private func empties(within patience: Int64) async -> Bool {
+        await withCheckedContinuation { continuation in
+            loop.execute { [worker] in
+                worker.drain(giveUpAfter: patience) { continuation.resume(returning: $0) }
+            }
+        }
+    }
+
     /// Stops claiming, lets what is in flight finish within `deadline`, records outcomes, closes.
+    /// Later calls do nothing, and `drain` then only counts.
     public func stop(deadline: Duration) async {
+        guard !isStopped.exchange(true, ordering: .acquiringAndReleasing) else { return }
         await withCheckedContinuation { continuation in
             loop.execute { [worker] in
                 worker.stop(deadline: deadline) { continuation.resume() }

@@ -8,32 +8,51 @@ import Synchronization
 @testable import Push
 @testable import Storage
 
-/// A database, a gateway with a script and a sender between them.
+/// A database, a stand-in for Apple and a sender between them.
 final class Bench: Sendable {
     static let bundleID = "com.example.app"
 
     private let folder: Folder
     let database: Database
-    let gateway: Gateway
     let service: PushService
-    let clock: TestClock
+    let clock: any PushClock
     let configuration: APNsConfiguration
+    private let scripted: Gateway?
     private let log: Log
 
     private final class Log: Sendable {
         let lines = Mutex<[String]>([])
     }
 
-    init(
-        tuning: PushTuning = PushTuning(), clock: TestClock = TestClock(),
+    /// With a gateway that follows a script.
+    convenience init(
+        tuning: PushTuning = PushTuning(), clock: any PushClock = TestClock(),
         options: HTTP2Server.Options = HTTP2Server.Options(), separateSandbox sandbox: Gateway? = nil,
         script: @escaping Gateway.Script
     ) throws {
+        let gateway = try Gateway(options: options, script: script)
+        let credentials = try APNsCredentials.generate(bundleID: Self.bundleID)
+        let gateways = sandbox.map { [APNsEnvironment.production: gateway.endpoint, .sandbox: $0.endpoint] }
+        try self.init(
+            credentials, caPEM: gateway.caPEM, port: gateway.port, tuning: tuning, clock: clock, gateways: gateways,
+            scripted: gateway)
+    }
+
+    /// With a simulator, which stays the caller's.
+    convenience init(
+        simulator: APNsSimulator, credentials: APNsCredentials, tuning: PushTuning = PushTuning(),
+        clock: any PushClock = TestClock(start: SystemClock().now)
+    ) throws {
+        try self.init(credentials, caPEM: simulator.caPEM, port: simulator.port, tuning: tuning, clock: clock)
+    }
+
+    private init(
+        _ credentials: APNsCredentials, caPEM: String, port: UInt16, tuning: PushTuning, clock: any PushClock,
+        gateways: [APNsEnvironment: Endpoint]? = nil, scripted: Gateway? = nil
+    ) throws {
         folder = try Folder()
         database = try Database(path: folder.path + "/test.db")
-        let gateway = try Gateway(options: options, script: script)
-        self.gateway = gateway
-        let credentials = try APNsCredentials.generate(bundleID: Self.bundleID)
+        self.scripted = scripted
         self.clock = clock
         let log = Log()
         self.log = log
@@ -42,20 +61,24 @@ final class Bench: Sendable {
             log.lines.withLock { $0.append("\(module) \(op) \(text)") }
         }
         let caFile = folder.path + "/roots.pem"
-        try gateway.caPEM.write(to: caFile)
-        let configuration = APNsConfiguration(
+        try caPEM.write(to: caFile)
+        configuration = APNsConfiguration(
             keyPEM: credentials.keyPEM, keyID: credentials.keyID, teamID: credentials.teamID,
-            bundleID: Self.bundleID, standIn: gateway.endpoint, caFile: caFile)
-        self.configuration = configuration
-        let gateways = sandbox.map { [APNsEnvironment.production: gateway.endpoint, .sandbox: $0.endpoint] }
+            bundleID: credentials.bundleID, standIn: Endpoint(host: "127.0.0.1", port: port), caFile: caFile)
         service = try PushService(
             database: database, apns: configuration, emit: emit, tuning: tuning, clock: clock, gateways: gateways)
         service.start()
     }
 
     deinit {
-        gateway.stop()
+        scripted?.stop()
         database.close()
+    }
+
+    /// The gateway with a script; a test that has none does not ask for it.
+    var gateway: Gateway {
+        guard let scripted else { preconditionFailure("this bench has a simulator") }
+        return scripted
     }
 
     var lines: [String] { log.lines.withLock { $0 } }

@@ -12,7 +12,7 @@ final class TestClock: PushClock {
     }
 
     private struct State {
-        var now: Int64 = 1_800_000_000_000
+        var now: Int64
         var patience: Int64
         var timers: [Timer] = []
         var delays: [Int64] = []
@@ -20,9 +20,11 @@ final class TestClock: PushClock {
 
     private let state: Mutex<State>
 
-    /// - Parameter patience: timers of at most so many milliseconds fire at once, and time jumps to theirs.
-    init(patience: Int64 = 20_000) {
-        state = Mutex(State(patience: patience))
+    /// - Parameters:
+    ///   - start: where time begins, in milliseconds since 1970; a simulator wants it to be now.
+    ///   - patience: timers of at most so many milliseconds fire at once, and time jumps to theirs.
+    init(start: Int64 = 1_800_000_000_000, patience: Int64 = 20_000) {
+        state = Mutex(State(now: start, patience: patience))
     }
 
     var now: Int64 { state.withLock { $0.now } }

@@ -43,7 +43,7 @@ private let now: Int64 = 1_700_000_000_000
         _ push: QueuedPush, _ outcome: PushSettlement.Outcome, _ error: String? = nil, at time: Int64 = now
     ) throws {
         let result = PushSettlement(id: push.id, tokenID: push.tokenID, outcome: outcome, error: error)
-        try database.writeBlocking { try $0.settle([result], now: time) }
+        _ = try database.writeBlocking { try $0.settle([result], now: time) }
     }
 
     private var states: [String?] { get throws { try database.texts("SELECT state FROM _push_queue ORDER BY id") } }

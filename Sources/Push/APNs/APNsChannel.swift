@@ -28,6 +28,7 @@ final class APNsChannel: PushChannel {
     private var throttled: [Int64: Int64] = [:]
     private var inFlight = 0
     private var isClosed = false
+    private(set) var keepsRowsBack = false
 
     /// - Parameter gateways: where each environment's pushes go; Apple's when nil.
     init(
@@ -60,6 +61,7 @@ final class APNsChannel: PushChannel {
         let token = try ProviderToken(
             key: privateKey, keyID: id, teamID: teamID, now: clock.now, generation: key.token.generation + 1)
         key.replace(id: id, token: token)
+        keepsRowsBack = false
         for pool in pools.values { pool.replaceConnections() }
         emit("push", "key_loaded", ["channel": "apns", "key": id])
     }
@@ -113,6 +115,7 @@ final class APNsChannel: PushChannel {
     private func dispatch(_ flight: Flight) {
         if isClosed { return giveBack(flight, at: clock.now, "shutting down") }
         if let reason = key.stopped[flight.environment] {
+            keepsRowsBack = true
             return giveBack(flight, at: timeAfterStop, "key stopped: \(reason)")
         }
         pool(flight.environment).send(flight)
@@ -271,6 +274,7 @@ extension APNsChannel {
         let held = runs[flight.home]?.release() ?? []
         key.stop([flight.home], reason: "BadDeviceToken for every token")
         owner.troubled()
+        keepsRowsBack = true
         let time = timeAfterStop
         for flight in held { giveBack(flight, at: time, "BadDeviceToken for every token") }
         pools[flight.home]?.giveBackQueue(at: time, reason: "key stopped: BadDeviceToken for every token")
@@ -289,6 +293,7 @@ extension APNsChannel {
             // The key is not for the other environment: then the answer at home stands.
             return badToken(flight)
         }
+        keepsRowsBack = true
         let time = timeAfterStop
         giveBack(flight, at: time, "key stopped: \(reason)")
         for environment in environments {

@@ -89,6 +89,7 @@ final class APNsConnectionPool: @unchecked Sendable {
         if isClosed {
             owner.pool(self, gaveBack: flight, at: clock.now, reason: "shutting down")
         } else if let downUntil {
+            owner.poolTroubled(self)
             owner.pool(self, gaveBack: flight, at: downUntil, reason: "gateway out of reach")
         } else {
             queue.append(flight)

@@ -6,8 +6,10 @@ struct APNsRequest {
     /// Longer tokens are refused unsent. Apple promises no length; today's have 64 digits, Live Activities' up to 200.
     static let maximumToken = 4096
 
+    private static let maximumPrepared = 64
+
     private let authority: HeaderField
-    private var latest: (key: CommonKey, headers: PreparedHeaders)?
+    private var prepared: [CommonKey: PreparedHeaders] = [:]
 
     private struct CommonKey: Hashable {
         var generation: Int
@@ -25,9 +27,11 @@ struct APNsRequest {
     mutating func common(for push: QueuedPush, topic: String, token: ProviderToken) -> PreparedHeaders {
         let key = CommonKey(
             generation: token.generation, topic: topic, pushType: push.pushType, priority: push.priority)
-        if let latest, latest.key == key { return latest.headers }
+        if let headers = prepared[key] { return headers }
+        // Topics are few, but devices may name what they like; and every provider token makes new headers.
+        if prepared.count >= Self.maximumPrepared { prepared = [:] }
         let headers = PreparedHeaders(Self.commonFields(key, authority: authority, token: token))
-        latest = (key, headers)
+        prepared[key] = headers
         return headers
     }
 
