@@ -30,7 +30,7 @@ let package = Package(
             name: "Benchmarks",
             dependencies: [
                 "Runtime", "Hooks", "Simulators", "Push", "Storage", "HookKit", "Net", "Crypto", "CSQLite", "COpenSSL",
-                "CLinux",
+                "CNghttp2", "CLinux",
             ]),
 
         .target(name: "TestSupport", dependencies: ["ATProto"], path: "Tests/TestSupport"),

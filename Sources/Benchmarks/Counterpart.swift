@@ -11,7 +11,7 @@ final class Counterpart {
     private let lines: LineReader
 
     /// - Parameter scratch: a folder for its certificate.
-    init(scratch: String, delay: Int = 0, window: Int, readsStamps: Bool = false) throws {
+    init(scratch: String, delay: Int = 0, window: Int, decodes: Bool = true, readsStamps: Bool = false) throws {
         let certificate = try SelfSignedCertificate()
         caFile = scratch + "/ca.pem"
         for (name, text) in [
@@ -21,7 +21,8 @@ final class Counterpart {
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         process.arguments = [
             PushCounterpart.command, "--certificate", scratch + "/cert.pem", "--key", scratch + "/key.pem",
-            "--delay", "\(delay)", "--window", "\(window)", "--stamps", readsStamps ? "yes" : "no",
+            "--delay", "\(delay)", "--window", "\(window)", "--decodes", decodes ? "yes" : "no", "--stamps",
+            readsStamps ? "yes" : "no",
         ]
         process.standardInput = input
         process.standardOutput = output
@@ -34,6 +35,8 @@ final class Counterpart {
         }
         self.port = port
     }
+
+    deinit { _ = stop() }
 
     /// What it says of the connections that have ended since the last question; waits for one at least.
     func reports(_ count: Int = 1) -> [CounterpartReport] {

@@ -1,3 +1,4 @@
+import CNghttp2
 import COpenSSL
 import Glibc
 
@@ -18,6 +19,9 @@ final class CounterpartConnection {
     private var delayed: [(due: UInt64, stream: UInt32)] = []
     private var nextDelayed = 0
     private var stamps = StampRecord()
+    /// Decodes header fields, if that is asked for.
+    private var inflater: OpaquePointer?
+    private var refused: Set<UInt32> = []
 
     /// Takes over `descriptor`. Shakes hands; nil when that fails.
     init?(_ descriptor: Int32, _ context: OpaquePointer, _ options: PushCounterpart.Options) {
@@ -28,12 +32,14 @@ final class CounterpartConnection {
         var one: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
         SSL_set_fd(tls, descriptor)
+        if options.decodes { nghttp2_hd_inflate_new(&inflater) }
         guard SSL_accept(tls) == 1 else { return nil }
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
     }
 
     deinit {
         SSL_free(tls)
+        if let inflater { nghttp2_hd_inflate_del(inflater) }
         close(descriptor)
         input.deallocate()
     }
@@ -131,6 +137,7 @@ final class CounterpartConnection {
         case 1:
             open += 1
             mostOpen = max(mostOpen, open)
+            if options.decodes, !isPush(payload, flags) { refused.insert(stream(at: start)) }
             if flags & 1 != 0 { requestEnded(stream(at: start)) }
         case 4 where flags & 1 == 0: frame(type: 4, flags: 1, stream: 0, length: 0)
         case 6 where flags & 1 == 0:
@@ -166,8 +173,48 @@ final class CounterpartConnection {
 
     private func answer(_ stream: UInt32) {
         open -= 1
+        if refused.remove(stream) != nil {
+            frame(type: 1, flags: 5, stream: stream, length: 1)
+            return output.append(0x8C)  // `:status: 400`
+        }
         frame(type: 1, flags: 5, stream: stream, length: Self.answerFields.count)
         output += Self.answerFields
+    }
+
+    /// Decodes a HEADERS frame, and looks for what Apple asks for.
+    private func isPush(_ payload: UnsafeRawBufferPointer, _ flags: UInt8) -> Bool {
+        var block = payload[...]
+        if flags & 0x08 != 0 { block = block.dropFirst().dropLast(Int(payload.first ?? 0)) }
+        if flags & 0x20 != 0 { block = block.dropFirst(5) }
+        guard flags & 4 != 0 else { return false }
+        var rest = UnsafeRawBufferPointer(rebasing: block).bindMemory(to: UInt8.self)
+        var found = 0
+        while true {
+            var field = nghttp2_nv()
+            var state: Int32 = 0
+            let used = nghttp2_hd_inflate_hd2(inflater, &field, &state, rest.baseAddress, rest.count, 1)
+            guard used >= 0 else { return false }
+            rest = UnsafeBufferPointer(rebasing: rest[used...])
+            if state & Int32(NGHTTP2_HD_INFLATE_EMIT.rawValue) != 0, Self.isWanted(field) { found += 1 }
+            if state & Int32(NGHTTP2_HD_INFLATE_FINAL.rawValue) != 0 { break }
+        }
+        nghttp2_hd_inflate_end_headers(inflater)
+        return found == 5
+    }
+
+    private static func isWanted(_ field: nghttp2_nv) -> Bool {
+        func begins(with prefix: StaticString) -> Bool {
+            field.valuelen > prefix.utf8CodeUnitCount
+                && memcmp(field.value, prefix.utf8Start, prefix.utf8CodeUnitCount) == 0
+        }
+        return switch field.namelen {
+        case 5: field.name[1] == UInt8(ascii: "p") && begins(with: "/3/device/")  // :path
+        case 7: field.name[0] == UInt8(ascii: ":") && begins(with: "POS")  // :method
+        case 13: field.name[0] == UInt8(ascii: "a") && field.name[1] == UInt8(ascii: "u") && begins(with: "bearer ")
+        case 10: field.name[5] == UInt8(ascii: "t") && field.valuelen > 0  // apns-topic
+        case 14: field.name[5] == UInt8(ascii: "p") && field.valuelen > 0  // apns-push-type
+        default: false
+        }
     }
 
     /// `:status: 200` from HPACK's static table, and `apns-id` as a literal without indexing (RFC 7541 §6.2.2).

@@ -59,10 +59,15 @@ struct PushBenchmark {
     // MARK: The wire alone
 
     private func wire() async throws {
+        for decodes in [false, true] { try await wire(decodes) }
+    }
+
+    /// - Parameter decodes: the counterpart's decoding of fields, which may be what decides.
+    private func wire(_ decodes: Bool) async throws {
         var hark = Series()
         var peer = Series()
         try await scratch { folder in
-            let counterpart = try Counterpart(scratch: folder, window: window)
+            let counterpart = try Counterpart(scratch: folder, window: window, decodes: decodes)
             let h2load = try H2Load(sample, port: counterpart.port, scratch: folder)
             let tls = try TLSContext.client(caFile: counterpart.caFile)
             let endpoint = Endpoint(host: "127.0.0.1", port: counterpart.port)
@@ -76,7 +81,7 @@ struct PushBenchmark {
         }
         say(
             """
-            wire: 1 connection, 1,000 streams, \(grouped(Double(pushes))) pushes of \(SamplePush.bodyBytes) bytes, median of \(rounds)
+            wire: 1 connection, 1,000 streams, \(grouped(Double(pushes))) pushes of \(SamplePush.bodyBytes) bytes, median of \(rounds), \(decodes ? "fields decoded" : "frames counted alone")
               hark    \(hark)
               h2load  \(peer)
               ratio   \(rounded(hark.rate / peer.rate))
@@ -90,7 +95,12 @@ struct PushBenchmark {
         var inStep = Series()
         var atOnce = Series()
         var peer = Series()
+        var undecoded = Series()
         for _ in 0..<rounds {
+            try await scratch { folder in
+                let counterpart = try Counterpart(scratch: folder, window: window, decodes: false)
+                undecoded.add(try H2Load(sample, port: counterpart.port, scratch: folder).run(pushes))
+            }
             try await scratch { folder in
                 let counterpart = try Counterpart(scratch: folder, window: window)
                 peer.add(try H2Load(sample, port: counterpart.port, scratch: folder).run(pushes))
@@ -114,6 +124,8 @@ struct PushBenchmark {
               hark, sent all at once                    \(atOnce)
               h2load, 1 connection, 1,000 streams       \(peer)
               ratio   \(rounded(inStep.rate / peer.rate)), all at once \(rounded(atOnce.rate / peer.rate))
+              h2load, its fields not decoded            \(undecoded)
+              ratio   \(rounded(inStep.rate / undecoded.rate)), all at once \(rounded(atOnce.rate / undecoded.rate))
             """)
     }
 

@@ -5,8 +5,8 @@ import Synchronization
 /// The other end of the push benchmark, in a process of its own: TLS, ALPN `h2`, and HTTP/2 that answers every request
 /// with 200 and an `apns-id`.
 ///
-/// It reads frames, but does not decode header fields, so that it is faster than any client: who is measured beside it
-/// decides the rate. It ends when its standard input does. On standard output it says its port, and a line for each
+/// It reads frames alone, so that the client decides the rate; or it decodes and checks header fields as well, as a
+/// gateway must. It ends when its standard input does. On standard output it says its port, and a line for each
 /// connection that has ended, which `CounterpartReport` reads.
 struct PushCounterpart {
     static let command = "push-counterpart"
@@ -20,6 +20,8 @@ struct PushCounterpart {
         var window = 16 << 20
         /// Streams that a client may have open at once.
         var streams: UInt32 = 1000
+        /// Decodes header fields, and refuses what is no push.
+        var decodes = false
         /// Bodies carry a number to be looked at.
         var readsStamps = false
     }
@@ -34,6 +36,7 @@ struct PushCounterpart {
             case "--key": options.key = value
             case "--delay": options.delay = UInt64(value) ?? 0
             case "--window": options.window = max(65_535, Int(value) ?? 0)
+            case "--decodes": options.decodes = value == "yes"
             case "--stamps": options.readsStamps = value == "yes"
             default: throw BenchmarkError("the counterpart does not know \(flag)")
             }

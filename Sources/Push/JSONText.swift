@@ -3,6 +3,18 @@ enum JSONText {
     /// With the quotes.
     static func append(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
+        if isPlain(text) { bytes.append(contentsOf: text.utf8) } else { appendEscaped(text, to: &bytes) }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Whether nothing needs to be escaped, as is most often the case.
+    private static func isPlain(_ text: String) -> Bool {
+        text.utf8.withContiguousStorageIfAvailable { utf8 in
+            utf8.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+        } ?? false
+    }
+
+    private static func appendEscaped(_ text: String, to bytes: inout [UInt8]) {
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"):
@@ -20,7 +32,6 @@ enum JSONText {
                 }
             }
         }
-        bytes.append(UInt8(ascii: "\""))
     }
 
     /// Bytes that `append` would write between the quotes.

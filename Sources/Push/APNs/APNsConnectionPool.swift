@@ -165,7 +165,7 @@ extension APNsConnectionPool {
         dispatched += 1
         connection.request(
             prepared: request.common(for: flight.push, topic: flight.topic, token: key.token),
-            path: APNsRequest.path(of: flight.push), moreHeaders: APNsRequest.ownFields(of: flight.push),
+            path: APNsRequest.path(of: flight.push), moreHeaders: request.ownFields(of: flight.push),
             body: flight.push.payload, timeout: tuning.requestTimeout
         ) { [self] result in
             ended(flight, on: lane, result)

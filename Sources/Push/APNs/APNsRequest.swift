@@ -10,6 +10,10 @@ struct APNsRequest {
 
     private let authority: HeaderField
     private var prepared: [CommonKey: PreparedHeaders] = [:]
+    /// The ones that were used last, which most often are those wanted next.
+    private var latest: (key: CommonKey, headers: PreparedHeaders)?
+    /// What was written last for a second since 1970: pushes of the same moment mostly expire in the same second.
+    private var expiration = (seconds: Int64(0), field: HeaderField(name: expirationName, value: [UInt8(ascii: "0")]))
 
     private struct CommonKey: Hashable {
         var generation: Int
@@ -27,6 +31,13 @@ struct APNsRequest {
     mutating func common(for push: QueuedPush, topic: String, token: ProviderToken) -> PreparedHeaders {
         let key = CommonKey(
             generation: token.generation, topic: topic, pushType: push.pushType, priority: push.priority)
+        if let latest, latest.key == key { return latest.headers }
+        let headers = prepare(key, token)
+        latest = (key, headers)
+        return headers
+    }
+
+    private mutating func prepare(_ key: CommonKey, _ token: ProviderToken) -> PreparedHeaders {
         if let headers = prepared[key] { return headers }
         // Topics are few, but devices may name what they like; and every provider token makes new headers.
         if prepared.count >= Self.maximumPrepared { prepared = [:] }
@@ -50,21 +61,31 @@ struct APNsRequest {
 
     static func path(of push: QueuedPush) -> [UInt8] { pathPrefix + push.token.utf8 }
 
-    /// What each request has of its own, behind the common fields.
-    static func ownFields(of push: QueuedPush) -> [HeaderField] {
-        let expiration = HeaderField(name: expirationName, value: Array(String(push.expiresAt / 1000).utf8))
-        let id = HeaderField(name: idName, value: Array(push.apnsID.utf8))
-        guard let collapseID = push.collapseID else { return [expiration, id] }
-        return [expiration, id, HeaderField(name: collapseIDName, value: Array(collapseID.utf8))]
+    /// What each request has of its own, behind the common fields. What is another each time stays out of HPACK's table,
+    /// where it would push out what is the same.
+    mutating func ownFields(of push: QueuedPush) -> [HeaderField] {
+        let seconds = push.expiresAt / 1000
+        if seconds != expiration.seconds {
+            expiration = (seconds, HeaderField(name: Self.expirationName, value: Array(String(seconds).utf8)))
+        }
+        let id = HeaderField(name: Self.idName, value: Array(push.apnsID.utf8), neverIndexed: true)
+        guard let collapseID = push.collapseID else { return [expiration.field, id] }
+        let collapse = HeaderField(name: Self.collapseIDName, value: Array(collapseID.utf8), neverIndexed: true)
+        return [expiration.field, id, collapse]
     }
 
     /// Why a row cannot be a request at all; nil when it can.
     static func refusal(of push: QueuedPush, topic: String) -> String? {
         if push.token.isEmpty { return "empty token" }
         if push.token.utf8.count > maximumToken { return "token too long" }
-        if !push.token.utf8.allSatisfy(isUnreserved) { return "token has characters that no device token has" }
-        if topic.isEmpty || !topic.utf8.allSatisfy(isUnreserved) { return "malformed topic" }
+        if !isPlain(push.token) { return "token has characters that no device token has" }
+        if topic.isEmpty || !isPlain(topic) { return "malformed topic" }
         return nil
+    }
+
+    private static func isPlain(_ text: String) -> Bool {
+        text.utf8.withContiguousStorageIfAvailable { $0.allSatisfy(isUnreserved) }
+            ?? text.utf8.allSatisfy(isUnreserved)
     }
 
     /// Stands for itself in a path. Source: RFC 3986 §2.3.
