@@ -81,7 +81,7 @@ final class APNsConnectionPool: @unchecked Sendable {
 
     /// When to try again, if nobody can be reached now.
     var downUntil: Int64? {
-        guard failures > 0, !lanes.contains(where: { $0.state.phase != .retiring }) else { return nil }
+        guard nextConnect > 0, !lanes.contains(where: { $0.state.phase != .retiring }) else { return nil }
         return nextConnect > clock.now ? nextConnect : nil
     }
 
@@ -227,7 +227,7 @@ extension APNsConnectionPool {
     }
 
     private func answered(_ flight: Flight, on lane: Lane, _ response: HTTP2Response) {
-        failures = 0
+        (failures, nextConnect) = (0, 0)
         answers += 1
         owner.poolHeard(self)
         guard response.status != 200 else {
