@@ -34,7 +34,7 @@ final class OutboxWorker: @unchecked Sendable {
     /// There may be due rows that nobody has claimed.
     private var mayBeDue = false
     private var isWriting = false
-    /// What is being written claims due rows, too.
+    /// What is being written claims due rows, too; or old leases are not released yet: no new row may be running.
     private var isClaiming = false
     /// The ends have waited long enough.
     private var settlesNow = false
@@ -86,9 +86,9 @@ final class OutboxWorker: @unchecked Sendable {
 
     private func started(_ result: Result<Int, any Error>) {
         isWriting = false
-        isClaiming = false
         switch result {
         case .success:
+            isClaiming = false
             mayBeDue = true
             turn()
         case .failure(let error):
