@@ -12,7 +12,8 @@ struct PushBenchmark {
     private var pushes = 100_000
     private var rows = 1_000_000
     private var seconds = 10
-    private var window = 16 << 20
+    /// What HTTP/2 begins with, and most servers keep (RFC 9113 §6.9.2).
+    private var window = 65_535
     private var place = FileManager.default.currentDirectoryPath
     private let sample = SamplePush(devices: 1000)
 
@@ -36,7 +37,11 @@ struct PushBenchmark {
 
     func run() async throws {
         Processors.pin(to: Processors.sender)
-        say("sender on processor \(Processors.sender), counterpart on \(Processors.counterpart)")
+        say(
+            """
+            sender on processor \(Processors.sender), counterpart on \(Processors.counterpart), \
+            connection window of \(grouped(Double(window))) bytes
+            """)
         for part in parts {
             switch part {
             case .wire: try await wire()
@@ -104,17 +109,15 @@ struct PushBenchmark {
             try await scratch { folder in
                 let counterpart = try Counterpart(scratch: folder, window: window)
                 peer.add(try H2Load(sample, port: counterpart.port, scratch: folder).run(pushes))
-                try await inStep.measure(pushes, prepare: { try PushStage(scratch: folder, to: counterpart) }) {
-                    stage in
-                    try await send(sends, through: stage, ahead: 3000)
-                }
+                let stage = try PushStage(scratch: folder, to: counterpart)
+                try await inStep.measure(pushes) { try await send(sends, through: stage, ahead: 3000) }
+                await stage.close()
             }
             try await scratch { folder in
                 let counterpart = try Counterpart(scratch: folder, window: window)
-                try await atOnce.measure(pushes, prepare: { try PushStage(scratch: folder, to: counterpart) }) {
-                    stage in
-                    try await send(sends, through: stage, ahead: .max)
-                }
+                let stage = try PushStage(scratch: folder, to: counterpart)
+                try await atOnce.measure(pushes) { try await send(sends, through: stage, ahead: .max) }
+                await stage.close()
             }
         }
         say(
@@ -139,7 +142,7 @@ struct PushBenchmark {
             next = end
             while next - stage.push.counts.sent > ahead { try await Task.sleep(for: .milliseconds(1)) }
         }
-        try await stage.finish(sent: sends.count)
+        try await stage.allSent(sends.count)
     }
 
     // MARK: A million rows
@@ -172,7 +175,8 @@ struct PushBenchmark {
                 marks.append((clock.now - began) / .seconds(1))
             }
             let memory = PeakMemory.megabytes
-            try await stage.finish(sent: rows)
+            try await stage.allSent(rows)
+            await stage.close()
             let displaced = counterpart.stop().map(\.displaced).max() ?? 0
             let (first, last) = (Double(share) / marks[0], Double(share) / (marks[2] - marks[1]))
             say(
@@ -215,7 +219,8 @@ struct PushBenchmark {
                 try await group.waitForAll()
             }
             let took = Double(machineNanoseconds() - start) / 1e9
-            try await stage.finish(sent: count + 1)
+            try await stage.allSent(count + 1)
+            await stage.close()
             let report = counterpart.stop().max { $0.stamps < $1.stamps }
             func milliseconds(_ value: Int?) -> String { rounded(Double(value ?? 0) / 1000) }
             say(
@@ -243,9 +248,9 @@ struct PushBenchmark {
                 one.add(try h2load.run(pushes))
                 several.add(try h2load.run(pushes, connections: connections))
                 _ = counterpart.reports(1 + connections)
-                try await hark.measure(pushes, prepare: { try PushStage(scratch: folder, to: counterpart) }) { stage in
-                    try await send(sends, through: stage, ahead: 10_000)
-                }
+                let stage = try PushStage(scratch: folder, to: counterpart)
+                try await hark.measure(pushes) { try await send(sends, through: stage, ahead: 10_000) }
+                await stage.close()
                 reports = counterpart.stop()
             }
         }

@@ -32,15 +32,17 @@ final class PushStage: Sendable {
             emit: Emit { _, op, fields in say("push \(op) \(fields)", to: 2) })
     }
 
-    /// Waits for every push to be recorded, and closes. `sent`: how many there were.
-    func finish(sent: Int) async throws {
+    /// Waits until every push is recorded. `count`: how many there were.
+    func allSent(_ count: Int) async throws {
         let left = await push.drain(giveUpAfter: .seconds(20))
-        let counts = push.counts
+        guard left == 0, push.counts.sent == count else {
+            throw BenchmarkError("\(count) pushes: \(push.counts), \(left) left in the outbox")
+        }
+    }
+
+    func close() async {
         await push.stop(deadline: .seconds(5))
         database.close()
-        guard left == 0, counts.sent == sent else {
-            throw BenchmarkError("\(sent) pushes: \(counts), \(left) left in the outbox")
-        }
     }
 
     /// What a hook is about to send, and where it comes from.

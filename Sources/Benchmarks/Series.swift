@@ -12,16 +12,8 @@ struct Series: CustomStringConvertible {
     }
 
     mutating func measure(_ pushes: Int, _ body: () async throws -> Void) async rethrows {
-        try await measure(pushes, prepare: {}) { _ in try await body() }
-    }
-
-    /// Measures `body` alone.
-    mutating func measure<T>(
-        _ pushes: Int, prepare: () throws -> T, _ body: (T) async throws -> Void
-    ) async rethrows {
-        let stage = try prepare()
         let before = processorSeconds()
-        let seconds = try await measured { try await body(stage) }
+        let seconds = try await measured(body)
         add(
             H2Load.Run(
                 rate: Double(pushes) / seconds,

@@ -12,9 +12,10 @@ extension Transaction {
             VALUES (?1, ?2, ?15, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 0, ?16, ?11, ?12, ?17)
             ON CONFLICT (dedupe_key) DO NOTHING
             """)
+        // In the order of the primary key, which needs no sorting.
         let devices = try connection.statement(
             """
-            SELECT id, token, platform, environment, topic, lastSeenAt FROM _push_tokens WHERE did = ? ORDER BY id
+            SELECT id, token, platform, environment, topic, lastSeenAt FROM _push_tokens WHERE did = ? ORDER BY token
             """)
         devices.bind(1, entry.did)
         defer {

@@ -238,11 +238,11 @@ private let now: Int64 = 1_700_000_000_000
 
     @Test func aDeadTokenTakesItsRowsAlong() throws {
         try register("did:a", "dead")
-        try register("did:a", "alive")
+        try register("did:a", "living")
         for number in 0..<3 { try queue(entry("did:a", uri: "\(number)")) }
         let pushes = try claim(4)
         try settle(pushes[0], .removeToken(registeredBefore: now + 1), "Unregistered")
-        #expect(try database.read { try $0.tokens(did: nil) }.map(\.token) == ["alive"])
+        #expect(try database.read { try $0.tokens(did: nil) }.map(\.token) == ["living"])
         // One was in flight beside it, one was waiting.
         try settle(pushes[2], .removeToken(registeredBefore: now + 1), "Unregistered")
         try settle(pushes[1], .sent)
