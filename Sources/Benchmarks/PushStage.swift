@@ -62,12 +62,14 @@ final class PushStage: Sendable {
     ///
     /// - Parameter due: milliseconds since 1970; now when nil.
     func send(_ sends: some Sequence<Send>, due: Int64? = nil) async throws {
-        let entries = sends.compactMap { push.entry(for: $0.notification, origin: $0.origin) }
+        let entries = sends.compactMap { push.draft(of: $0.notification, origin: $0.origin).entry }
         let time = due ?? Int64(Date().timeIntervalSince1970 * 1000)
-        let queued = try await database.write { transaction in
+        let writes = try await database.write { transaction in
             try transaction.finish(job: 0, notifications: entries, now: time)
         }
-        guard queued == entries.count else { throw BenchmarkError("\(queued) of \(entries.count) were queued") }
+        guard writes.queued == entries.count else {
+            throw BenchmarkError("\(writes.queued) of \(entries.count) were queued")
+        }
     }
 
     /// A TID, as a repo's `rev` is: a millisecond later each.

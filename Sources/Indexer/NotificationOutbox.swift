@@ -1,23 +1,21 @@
 import HookKit
 import Storage
 
-/// Where hooks' notifications go: made into outbox entries, and announced once they are committed.
+/// Where hooks' notifications go: made into drafts of outbox rows, and announced once they are committed.
 public struct NotificationOutbox: Sendable {
-    /// One `push.send`: which hook made it, for which op, and its place in that run.
-    public typealias Encode =
-        @Sendable (_ notification: Notification, _ hook: String, _ uri: String, _ rev: String, _ place: Int) ->
-        OutboxEntry?
+    /// One `push.send`, and where it came from.
+    public typealias Encode = @Sendable (_ notification: Notification, _ origin: SendOrigin) -> OutboxDraft
 
-    /// nil when the notification cannot be sent; that has been reported then.
-    public var entry: Encode
-    /// Rows are in the outbox. Called on the writer's thread; must not block.
-    public var committed: @Sendable (_ rows: Int) -> Void
+    /// What cannot be sent has been reported when this returns.
+    public var draft: Encode
+    /// Jobs' ends are committed. Called on the writer's thread; must not block.
+    public var committed: @Sendable (_ writes: OutboxWrites) -> Void
 
-    public init(entry: @escaping Encode, committed: @escaping @Sendable (_ rows: Int) -> Void) {
-        self.entry = entry
+    public init(draft: @escaping Encode, committed: @escaping @Sendable (_ writes: OutboxWrites) -> Void) {
+        self.draft = draft
         self.committed = committed
     }
 
     /// Push is off: `push.send` does nothing.
-    public static let off = NotificationOutbox(entry: { _, _, _, _, _ in nil }, committed: { _ in })
+    public static let off = NotificationOutbox(draft: { _, _ in .nothing }, committed: { _ in })
 }

@@ -5,8 +5,9 @@ import Storage
 /// Takes rows as they are written, claims those that are due, hands them to their channels, and records how they ended.
 ///
 /// As long as there is room and nothing older is due, new rows come from the transaction that writes them, running
-/// already (`OutboxIntake`); all others are claimed. One transaction at a time settles what has ended and claims what there is room for, so that the batches grow with
-/// the load. It never polls: it turns when rows were written, when rows end, and when the next one is due.
+/// already (`OutboxIntake`); all others are claimed. One transaction at a time settles what has ended and claims what
+/// there is room for, so that the batches grow with the load. It turns when rows were written, when rows end, when the
+/// next one is due, and every `lookInterval` for rows that another process has made due.
 ///
 /// Unchecked: confined to the loop's thread.
 final class OutboxWorker: @unchecked Sendable {
@@ -23,6 +24,7 @@ final class OutboxWorker: @unchecked Sendable {
     private let clock: any PushClock
     private let emit: Emit
     private let published: Published
+    private let badges: BadgeCounter
     var channels: [any PushChannel] = []
 
     private enum Phase { case idle, running, stopping }
@@ -42,6 +44,8 @@ final class OutboxWorker: @unchecked Sendable {
     private var isTurnPosted = false
     private var writeFailures = 0
     private var nextDue: Int64?
+    /// When to look for rows that another process has made due.
+    private var lookAt: Int64?
     private var wakeAt: Int64?
 
     private var waiters: [(giveUpAfter: Int64, resume: @Sendable (Bool) -> Void)] = []
@@ -53,7 +57,7 @@ final class OutboxWorker: @unchecked Sendable {
 
     init(
         database: Database, loop: EventLoop, tuning: PushTuning, clock: any PushClock, emit: Emit,
-        published: Published
+        published: Published, badges: BadgeCounter
     ) {
         self.database = database
         self.loop = loop
@@ -61,6 +65,7 @@ final class OutboxWorker: @unchecked Sendable {
         self.clock = clock
         self.emit = emit
         self.published = published
+        self.badges = badges
         lastHeard = clock.now
     }
 
@@ -179,7 +184,7 @@ extension OutboxWorker {
         inFlight += rows.count
         intake?.arrived(rows.count)
         if areOthersWaiting { mayBeDue = true }
-        for row in rows { hand(row) }
+        hand(rows)
         turn()
     }
 
@@ -263,6 +268,7 @@ extension OutboxWorker {
         case .success(let written):
             let claimed = written.claimed
             writeFailures = 0
+            published.count(batch)
             for end in batch {
                 guard case .retry(let time, _) = end.settlement.outcome else { continue }
                 tally.retried += 1
@@ -273,8 +279,9 @@ extension OutboxWorker {
             if limit > 0 {
                 // Of all rows, those of this batch included.
                 if claimed.isAll { nextDue = claimed.nextDue } else { mayBeDue = true }
+                lookAt = tuning.lookInterval.map { clock.now + $0.wholeMilliseconds }
                 inFlight += claimed.rows.count
-                for row in claimed.rows { hand(row) }
+                hand(claimed.rows)
             }
             turn()
         }
@@ -293,10 +300,22 @@ extension OutboxWorker {
         watchWaiters()
     }
 
+    private func hand(_ rows: [QueuedPush]) {
+        for row in rows where row.badge == nil { hand(row) }
+        let uncounted = rows.filter { $0.badge != nil }
+        guard !uncounted.isEmpty else { return }
+        badges.count(uncounted) { [self] rows in
+            loop.execute { [self] in rows.forEach { hand($0) } }
+        }
+    }
+
     private func hand(_ row: QueuedPush) {
         guard row.expiresAt > clock.now else { return finished(PushEnd(row, .expired, error: "expired")) }
         guard let channel = channels.first(where: { $0.platform == row.platform }) else {
             return finished(PushEnd(row, .dead, error: "no channel for platform \(row.platform)"))
+        }
+        if row.badge != nil, APNsPayload.isEmpty(row.payload) {
+            return finished(PushEnd(row, .dead, error: "badge not counted"))
         }
         channel.send(row)
     }
@@ -342,7 +361,8 @@ extension OutboxWorker {
     private func timeClaiming() {
         guard phase == .running else { return }
         if !mayBeDue {
-            if let nextDue { wake(at: nextDue) }
+            let time = min(nextDue ?? .max, lookAt ?? .max)
+            if time < .max { wake(at: time) }
         } else if let time = closedUntil, time < .max {
             wake(at: time)
         }
@@ -368,7 +388,7 @@ extension OutboxWorker {
         clock.schedule(on: loop, after: max(time - clock.now, 1)) { [self] in
             guard wakeAt == time else { return }
             wakeAt = nil
-            if let nextDue, nextDue <= clock.now { mayBeDue = true }
+            if min(nextDue ?? .max, lookAt ?? .max) <= clock.now { mayBeDue = true }
             turn()
         }
     }

@@ -9,13 +9,15 @@ import Synchronization
 /// ```swift
 /// let push = try PushService(database: database, apns: configuration, emit: emit)
 /// push.start()
-/// if let entry = push.entry(for: notification, origin: origin) { … }  // written with the hook's job, then delivered
+/// let draft = push.draft(of: notification, origin: origin)  // written with the hook's job, then delivered
 /// ```
 public final class PushService: Sendable {
     private let loop: EventLoop
     private let database: Database
     private let worker: OutboxWorker
     private let apns: APNsBox
+    private let sweeper: OutboxSweeper
+    private let badges: BadgeCounter
     private let clock: any PushClock
     private let tuning: PushTuning
     private let emit: Emit
@@ -25,24 +27,33 @@ public final class PushService: Sendable {
     private let isStopped = Atomic(false)
 
     /// Throws when the key is none, or the roots cannot be read. Nothing is sent before `start`.
+    ///
+    /// - Parameter hookDatabase: what the closures are handed that count badges.
     public convenience init(
-        database: Database, apns: APNsConfiguration, emit: Emit, tuning: PushTuning = PushTuning()
+        database: Database, apns: APNsConfiguration, emit: Emit, tuning: PushTuning = PushTuning(),
+        hookDatabase: (any HookDatabase)? = nil
     ) throws {
-        try self.init(database: database, apns: apns, emit: emit, tuning: tuning, clock: SystemClock())
+        try self.init(
+            database: database, apns: apns, emit: emit, tuning: tuning, clock: SystemClock(),
+            hookDatabase: hookDatabase)
     }
 
     /// - Parameter gateways: where each environment's pushes go; the configuration's when nil.
     init(
         database: Database, apns: APNsConfiguration, emit: Emit, tuning: PushTuning, clock: any PushClock,
-        gateways: [APNsEnvironment: Endpoint]? = nil
+        gateways: [APNsEnvironment: Endpoint]? = nil, hookDatabase: (any HookDatabase)? = nil
     ) throws {
         self.database = database
         self.clock = clock
         self.tuning = tuning
         self.emit = emit
         loop = try EventLoop(name: "push")
+        badges = BadgeCounter(database: database, hookDatabase: hookDatabase, emit: emit)
         worker = OutboxWorker(
-            database: database, loop: loop, tuning: tuning, clock: clock, emit: emit, published: published)
+            database: database, loop: loop, tuning: tuning, clock: clock, emit: emit, published: published,
+            badges: badges)
+        sweeper = OutboxSweeper(
+            database: database, loop: loop, clock: clock, retention: tuning.retention, emit: emit)
         let channel = try APNsChannel(
             apns, gateways: gateways, loop: loop, tuning: tuning, clock: clock, emit: emit, owner: worker)
         worker.channels = [channel]
@@ -66,23 +77,38 @@ public final class PushService: Sendable {
         }
     }
 
-    /// Refuses, by name and through `emit`, what Apple would refuse (nil); else the entry to write.
-    public func entry(for notification: Notification, origin: SendOrigin) -> OutboxEntry? {
-        do {
-            return try OutboxEntry(
-                notification, origin: origin, expiresAt: clock.now + tuning.lifetime.wholeMilliseconds)
+    /// What a notification is to become. What Apple would refuse is refused by name, in a note and through `emit`; what
+    /// is of too old an event gets a note alone, since there may be very many.
+    public func draft(of notification: Notification, origin: SendOrigin) -> OutboxDraft {
+        let now = clock.now
+        if let limit = tuning.maximumAge, let time = origin.time, now - time > limit.wholeMilliseconds {
+            published.add(OutboxNote.tooOld)
+            return .note(OutboxNote(origin, did: notification.did, reason: OutboxNote.tooOld))
+        }
+        do throws(NotificationRefusal) {
+            return .entry(
+                try OutboxEntry(
+                    notification, origin: origin, now: now, lifetime: tuning.lifetime.wholeMilliseconds,
+                    badges: badges.closures))
         } catch {
+            published.add("refused", error.name)
             emit(
                 "push", "refused",
                 ["did": notification.did, "hook": origin.hook, "uri": origin.uri, "reason": "\(error)"])
-            return nil
+            return .note(OutboxNote(origin, did: notification.did, reason: "refused: \(error)"))
         }
     }
 
     /// Takes up what an earlier process left, and begins to deliver.
     public func start() {
-        loop.execute { [worker] in worker.start() }
+        loop.execute { [worker, sweeper] in
+            worker.start()
+            sweeper.start()
+        }
     }
+
+    /// Counts what the ends of jobs have written. Never blocks.
+    public func committed(_ writes: OutboxWrites) { published.add(writes) }
 
     /// Rows may be due that another process has written. Those written through `database` make themselves known.
     ///
@@ -119,7 +145,8 @@ public final class PushService: Sendable {
     public func stop(deadline: Duration) async {
         guard !isStopped.exchange(true, ordering: .acquiringAndReleasing) else { return }
         await withCheckedContinuation { continuation in
-            loop.execute { [worker] in
+            loop.execute { [worker, sweeper] in
+                sweeper.stop()
                 worker.stop(deadline: deadline) { continuation.resume() }
             }
         }
@@ -128,20 +155,13 @@ public final class PushService: Sendable {
 
     /// Since start: what is recorded in the outbox.
     public var counts: PushCounts { published.counts }
+
+    /// Since start: notifications and rows by what became of them, and why.
+    public var outcomes: PushOutcomes { published.outcomes }
 }
 
 /// Confined to the loop, apart from its `init`.
 private final class APNsBox: @unchecked Sendable {
     let channel: APNsChannel
     init(_ channel: APNsChannel) { self.channel = channel }
-}
-
-/// The worker's counts, for other threads to read.
-final class Published: Sendable {
-    private let state = Mutex(PushCounts())
-
-    var counts: PushCounts {
-        get { state.withLock { $0 } }
-        set { state.withLock { $0 = newValue } }
-    }
 }

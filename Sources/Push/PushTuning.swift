@@ -33,6 +33,12 @@ public struct PushTuning: Sendable {
     public var lease = Duration.seconds(1800)
     /// A notification that could not be delivered for so long is dropped.
     public var lifetime = Duration.seconds(86_400)
+    /// A notification of an older event queues nothing; nil: whatever the event's age.
+    public var maximumAge: Duration?
+    /// How long ended rows, and the notes on what made none, are kept.
+    public var retention = Duration.seconds(7 * 86_400)
+    /// How often to look for rows that another process has made due; nil: never.
+    public var lookInterval: Duration?
 
     public init() {}
 }

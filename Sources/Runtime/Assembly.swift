@@ -14,11 +14,25 @@ public final class Assembly: Sendable {
     /// How long `stop` waits for hooks that are running, and again for pushes that are under way.
     private static let stopDeadline: Duration = .seconds(5)
 
+    /// What the events are, which decides whether old ones still notify.
+    public enum Purpose: Sendable {
+        /// A live source: events older than `push.maxAge` notify nobody.
+        case serving
+        /// Recordings: their events notify whatever their age.
+        case replaying
+    }
+
+    /// How often delivery looks for what `hark queue retry` has made due.
+    private static let lookInterval: Duration = .seconds(3)
+
     /// Opens the database for this process alone, brings its tables up to the lexicons and starts delivery.
     ///
     /// - Parameter log: gets whatever is emitted, as JSON, a line a call with its newline; called on any thread.
     /// - Throws: `OperatorError` and its kin, or `RunError`; in either case nothing is left running.
-    public init(_ configuration: Configuration, hooks: [Hook], log: @escaping @Sendable (String) -> Void) throws {
+    public init(
+        _ configuration: Configuration, hooks: [Hook], purpose: Purpose = .serving,
+        log: @escaping @Sendable (String) -> Void
+    ) throws {
         let emit = Emit.jsonLines(log)
         kept = try KeptCollections(configuration, hooks: hooks)
         database = try Database.open(configuration.database, as: .runner)
@@ -26,7 +40,7 @@ public final class Assembly: Sendable {
             let schema = RecordSchema(lexicons: kept.lexicons, kept: kept.filter)
             for line in try schema.migrate(database) { emit("storage", "column-left-out", ["message": line]) }
             push = try configuration.push.map { [database] in
-                try Self.pushService($0, database: database, emit: emit)
+                try Self.pushService($0, purpose, database: database, emit: emit)
             }
             indexer = Indexer(
                 database: database, schema: schema, lexicons: kept.lexicons, kept: kept.filter, hooks: hooks,
@@ -74,10 +88,15 @@ public final class Assembly: Sendable {
     }
 
     private static func pushService(
-        _ push: PushConfiguration, database: Database, emit: Emit
+        _ push: PushConfiguration, _ purpose: Purpose, database: Database, emit: Emit
     ) throws(OperatorError) -> PushService {
+        var tuning = push.tuning
+        tuning.lookInterval = lookInterval
+        if purpose == .replaying { tuning.maximumAge = nil }
         do {
-            return try PushService(database: database, apns: push.apns, emit: emit)
+            return try PushService(
+                database: database, apns: push.apns, emit: emit, tuning: tuning,
+                hookDatabase: StoredHookDatabase(database: database))
         } catch {
             throw OperatorError("push.apns cannot be used: \(error)")
         }
@@ -86,11 +105,8 @@ public final class Assembly: Sendable {
     private static func outbox(_ push: PushService?, emit: Emit) -> NotificationOutbox {
         guard let push else { return .reportingThatPushIsOff(emit) }
         return NotificationOutbox(
-            entry: { notification, hook, uri, rev, place in
-                push.entry(for: notification, origin: SendOrigin(hook: hook, uri: uri, rev: rev, place: place))
-            },
-            // The sender hears of new rows from the transaction that writes them.
-            committed: { _ in })
+            draft: { notification, origin in push.draft(of: notification, origin: origin) },
+            committed: { writes in push.committed(writes) })
     }
 }
 
@@ -99,11 +115,11 @@ extension NotificationOutbox {
     fileprivate static func reportingThatPushIsOff(_ emit: Emit) -> NotificationOutbox {
         let hasReported = Atomic(false)
         return NotificationOutbox(
-            entry: { _, _, _, _, _ in
+            draft: { _, _ in
                 if !hasReported.exchange(true, ordering: .relaxed) {
                     emit("push", "off", ["message": "the configuration has no push section: nothing is sent"])
                 }
-                return nil
+                return .nothing
             },
             committed: { _ in })
     }

@@ -1,11 +1,12 @@
 import ATProto
 import Crypto
 
-/// What makes a notification to a device the same one: hook, uri, rev, the send's place in the hook, token.
+/// What makes a notification to a device the same one: hook, uri, rev, the send's place in the hook, token; or, when its
+/// sender names it, recipient, dedupe id, token.
 ///
 /// In front the rev's time, to 32 microseconds, so that keys of the same time are neighbours in the index and in the page
 /// cache; behind it the first 10 bytes of a SHA-256 over all these, each behind its length, so that no two lists of them
-/// run together alike. Zeros stand for the time of a rev that is no TID.
+/// run together alike. Zeros stand for the time of a rev that is no TID, and where the rev is not to count.
 struct DedupeKey {
     static let byteCount = 16
     private static let timeBytes = 6
@@ -18,12 +19,20 @@ struct DedupeKey {
     /// Sets what all devices of a notification have in common.
     mutating func begin(_ entry: OutboxEntry) {
         input.removeAll(keepingCapacity: true)
-        append(entry.hook)
-        append(entry.uri)
-        append(entry.rev)
-        append(UInt64(bitPattern: Int64(entry.place)))
+        if let dedupeID = entry.dedupeID {
+            // No hook's name has this length.
+            append(UInt64.max)
+            append(entry.did)
+            append(dedupeID)
+            time = 0
+        } else {
+            append(entry.hook)
+            append(entry.uri)
+            append(entry.rev)
+            append(UInt64(bitPattern: Int64(entry.place)))
+            time = (try? TID(entry.rev)).map { $0.rawValue >> 15 } ?? 0
+        }
         prefix = input.count
-        time = (try? TID(entry.rev)).map { $0.rawValue >> 15 } ?? 0
     }
 
     /// The key for one device, in memory that is good until `body` returns.

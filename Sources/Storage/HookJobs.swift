@@ -59,16 +59,19 @@ extension Transaction {
     }
 
     /// Ends a job: writes one outbox row per device of each notification's recipient (a row whose dedupe key is there
-    /// already is left as it is) and removes the job.
-    /// - Returns: how many rows were queued.
-    public func finish(job id: Int64, notifications: [OutboxEntry], now: Int64) throws -> Int {
+    /// already is left as it is), notes what made no row, and removes the job.
+    /// - Parameter notes: on sends that were not to make one.
+    public func finish(
+        job id: Int64, notifications: [OutboxEntry], notes: [OutboxNote] = [], now: Int64
+    ) throws -> OutboxWrites {
         try checkOpen()
-        var queued = 0
-        for notification in notifications { queued += try enqueue(notification, now: now) }
+        var writes = OutboxWrites()
+        for notification in notifications { writes += try enqueue(notification, now: now) }
+        for note in notes { try write(note, now: now) }
         let statement = try connection.statement("DELETE FROM _hook_jobs WHERE id = ?")
         statement.bind(1, id)
         try statement.run()
-        return queued
+        return writes
     }
 
     /// Writes the job of an op that was just applied.

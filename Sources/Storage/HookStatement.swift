@@ -52,7 +52,8 @@ extension Connection {
         try query(sql, parameters, limit: Self.hookTimeLimit)
     }
 
-    func query(
+    /// The same within another limit.
+    public func query(
         _ sql: String, _ parameters: [ColumnValue], limit: Duration
     ) throws -> (names: [String], rows: [[ColumnValue]]) {
         try asHook(.reader, sql, parameters, limit: limit) { statement in

@@ -55,7 +55,7 @@ extension Transaction {
         let statement = try connection.statement(
             """
             SELECT q.id, q.expires_at, t.id, t.token, t.platform, t.environment, t.topic, t.lastSeenAt, q.dedupe_key,
-                q.payload, q.collapse_id, q.priority, q.push_type, q.attempts, q.did
+                q.payload, q.collapse_id, q.priority, q.push_type, q.attempts, q.did, q.is_once, q.badge
             FROM _push_queue AS q INDEXED BY _push_queue_due LEFT JOIN _push_tokens AS t ON t.id = q.token_id
             WHERE q.next_attempt_at <= ? ORDER BY q.next_attempt_at, q.id LIMIT ?
             """)
@@ -96,6 +96,7 @@ extension QueuedPush {
             environment: row.text(5), topic: row.optionalText(6),
             registeredAt: Timestamp.milliseconds(row.utf8(7)) ?? 0, apnsID: DedupeKey.uuid(row.blob(8)),
             payload: [UInt8](row.utf8(9)), collapseID: row.optionalText(10), priority: Int(row.integer(11)),
-            pushType: row.text(12), expiresAt: row.integer(1), attempts: Int(row.integer(13)))
+            pushType: row.text(12), expiresAt: row.integer(1), attempts: Int(row.integer(13)),
+            isOnce: row.integer(15) != 0, badge: row.optionalText(16))
     }
 }

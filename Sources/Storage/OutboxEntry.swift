@@ -7,6 +7,8 @@ public struct OutboxEntry: Sendable {
     public var rev: String
     /// The send's place in the hook's run: 0, 1, …
     public var place: Int
+    /// When given, it stands for hook, uri, rev and place in telling whether a notification is the same.
+    public var dedupeID: String?
     /// The whole JSON payload, `aps` included.
     public var payload: [UInt8]
     public var collapseID: String?
@@ -16,21 +18,29 @@ public struct OutboxEntry: Sendable {
     public var pushType: String
     /// Milliseconds since 1970 after which it is not to be delivered.
     public var expiresAt: Int64
+    /// The provider is to try once and to keep nothing.
+    public var isOnce: Bool
+    /// How its badge is counted when it is sent, in the sender's own words; nil when it is not.
+    public var badge: String?
 
     public init(
-        did: String, hook: String, uri: String, rev: String, place: Int, payload: [UInt8], collapseID: String?,
-        priority: Int, pushType: String, expiresAt: Int64
+        did: String, hook: String, uri: String, rev: String, place: Int, dedupeID: String? = nil, payload: [UInt8],
+        collapseID: String?, priority: Int, pushType: String, expiresAt: Int64, isOnce: Bool = false,
+        badge: String? = nil
     ) {
         self.did = did
         self.hook = hook
         self.uri = uri
         self.rev = rev
         self.place = place
+        self.dedupeID = dedupeID
         self.payload = payload
         self.collapseID = collapseID
         self.priority = priority
         self.pushType = pushType
         self.expiresAt = expiresAt
+        self.isOnce = isOnce
+        self.badge = badge
     }
 }
 
@@ -54,6 +64,10 @@ public struct QueuedPush: Sendable {
     public var expiresAt: Int64
     /// Attempts before this one.
     public var attempts: Int
+    /// The provider is to try once and to keep nothing.
+    public var isOnce = false
+    /// As in `OutboxEntry`.
+    public var badge: String?
 }
 
 /// What became of one claimed row.

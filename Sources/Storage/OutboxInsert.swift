@@ -3,13 +3,12 @@ import CSQLite
 
 extension Transaction {
     /// Writes one row per device of the recipient; a row whose dedupe key is there already is left as it is.
-    /// - Returns: how many rows were written.
-    func enqueue(_ entry: OutboxEntry, now: Int64) throws -> Int {
+    func enqueue(_ entry: OutboxEntry, now: Int64) throws -> OutboxWrites {
         let insert = try connection.statement(
             """
             INSERT INTO _push_queue (dedupe_key, token_id, state, did, hook, uri, rev, payload, collapse_id, priority,
-                push_type, attempts, next_attempt_at, created_at, expires_at, lease_until)
-            VALUES (?1, ?2, ?15, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 0, ?16, ?11, ?12, ?17)
+                push_type, attempts, next_attempt_at, created_at, expires_at, is_once, badge, lease_until)
+            VALUES (?1, ?2, ?15, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 0, ?16, ?11, ?12, ?13, ?14, ?17)
             ON CONFLICT (dedupe_key) DO NOTHING
             """)
         // In the order of the primary key, which needs no sorting.
@@ -22,14 +21,24 @@ extension Transaction {
             devices.reset()
             insert.reset()
         }
-        var queued = 0
+        var writes = OutboxWrites()
+        var known = 0
         while try devices.step() {
             // The parameters that the devices share stay bound from one to the next.
-            if queued == 0 { bind(entry, now, to: insert) }
-            if queued == 0 { dedupe.begin(entry) }
-            queued += try insertRow(devices, insert, entry, now) ? 1 : 0
+            if writes.queued + known == 0 {
+                bind(entry, now, to: insert)
+                dedupe.begin(entry)
+            }
+            if try insertRow(devices, insert, entry, now) { writes.queued += 1 } else { known += 1 }
         }
-        return queued
+        if known > 0 {
+            writes.deduplicated = 1
+            try write(OutboxNote(entry, OutboxNote.deduplicated), now: now)
+        } else if writes.queued == 0 {
+            writes.withoutToken = 1
+            try write(OutboxNote(entry, OutboxNote.noToken), now: now)
+        }
+        return writes
     }
 
     /// False when the row was there already.
@@ -79,13 +88,15 @@ extension Transaction {
         statement.bindInPlace(10, arena.copy(entry.pushType))
         statement.bind(11, now)
         statement.bind(12, entry.expiresAt)
+        if entry.isOnce { statement.bind(13, 1) }
+        if let badge = entry.badge { statement.bindInPlace(14, arena.copy(badge)) }
     }
 }
 
 extension OutboxEntry {
     fileprivate var textSize: Int {
         did.utf8.count + hook.utf8.count + uri.utf8.count + rev.utf8.count + payload.count
-            + (collapseID?.utf8.count ?? 0) + pushType.utf8.count
+            + (collapseID?.utf8.count ?? 0) + pushType.utf8.count + (badge?.utf8.count ?? 0)
     }
 }
 
@@ -97,6 +108,6 @@ extension QueuedPush {
             environment: device.text(3), topic: device.optionalText(4),
             registeredAt: Timestamp.milliseconds(device.utf8(5)) ?? 0, apnsID: DedupeKey.uuid(key),
             payload: entry.payload, collapseID: entry.collapseID, priority: entry.priority, pushType: entry.pushType,
-            expiresAt: entry.expiresAt, attempts: 0)
+            expiresAt: entry.expiresAt, attempts: 0, isOnce: entry.isOnce, badge: entry.badge)
     }
 }

@@ -4,13 +4,16 @@ import CSQLite
 enum SystemTables {
     /// "Hark", in the file's header.
     private static let applicationID: Int64 = 0x4861_726b
-    private static let version: Int64 = 1
+    private static let version: Int64 = 2
 
-    /// Creates what is missing; a database that is complete is only read.
+    /// Creates what is missing and brings older tables up to date; a database that is complete is only read.
     static func create(on connection: Connection) throws(StorageError) {
-        if try isComplete(connection) { return }
+        if try version(of: connection) == version { return }
         try connection.execute("BEGIN IMMEDIATE")
         do {
+            // Asked again: another process may have done it meanwhile.
+            let found = try version(of: connection)
+            for (old, sql) in changes where found > 0 && found <= old { try connection.execute(sql) }
             for sql in statements { try connection.execute(sql) }
             try connection.execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
             try connection.execute("COMMIT")
@@ -20,7 +23,8 @@ enum SystemTables {
         }
     }
 
-    private static func isComplete(_ connection: Connection) throws(StorageError) -> Bool {
+    /// 0 for a new file.
+    private static func version(of connection: Connection) throws(StorageError) -> Int64 {
         let application = try pragma("application_id", connection)
         let found = try pragma("user_version", connection)
         guard application == 0 || application == applicationID else {
@@ -29,13 +33,18 @@ enum SystemTables {
         guard application == 0 || found <= version else {
             throw .misuse("\(connection.path) was made by a newer hark")
         }
-        return application == applicationID && found == version
+        return application == applicationID ? found : 0
     }
 
     private static func pragma(_ name: String, _ connection: Connection) throws(StorageError) -> Int64 {
         let statement = try connection.prepare("PRAGMA \(name)")
         return try statement.step() ? statement.integer(0) : 0
     }
+
+    /// What to change in the tables of a version and of those before it.
+    private static let changes: KeyValuePairs<Int64, String> = [
+        1: "ALTER TABLE _push_queue ADD COLUMN is_once INTEGER; ALTER TABLE _push_queue ADD COLUMN badge TEXT"
+    ]
 
     private static let statements = [
         // Which table holds which collection, and how far its new columns have been filled: up to that uri, in order
@@ -73,11 +82,17 @@ enum SystemTables {
             token_id INTEGER NOT NULL, hook TEXT NOT NULL, uri TEXT NOT NULL, rev TEXT NOT NULL, payload TEXT NOT NULL,
             collapse_id TEXT, priority INTEGER NOT NULL, push_type TEXT NOT NULL, attempts INTEGER NOT NULL,
             next_attempt_at INTEGER, lease_until INTEGER, created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL,
-            sent_at INTEGER, failed_at INTEGER, last_error TEXT)
+            sent_at INTEGER, failed_at INTEGER, last_error TEXT, is_once INTEGER, badge TEXT)
         """,
         "CREATE INDEX IF NOT EXISTS _push_queue_due ON _push_queue (next_attempt_at) WHERE next_attempt_at IS NOT NULL",
         "CREATE INDEX IF NOT EXISTS _push_queue_waiting ON _push_queue (token_id) WHERE next_attempt_at IS NOT NULL",
         "CREATE INDEX IF NOT EXISTS _push_queue_running ON _push_queue (lease_until) WHERE lease_until IS NOT NULL",
+        // What a hook's sends came to that made no row, in order of time. For operators, who can wait for a scan.
+        """
+        CREATE TABLE IF NOT EXISTS _push_notes (
+            id INTEGER PRIMARY KEY, uri TEXT NOT NULL, hook TEXT NOT NULL, did TEXT, reason TEXT NOT NULL,
+            at INTEGER NOT NULL)
+        """,
         // Numbers that would be slow or impossible to count: ids given out, rows settled.
         "CREATE TABLE IF NOT EXISTS _counters (name TEXT PRIMARY KEY NOT NULL, value INTEGER NOT NULL) WITHOUT ROWID",
         "INSERT OR IGNORE INTO _counters VALUES ('token-id', 0), ('push-sent', 0), ('push-failed', 0)",

@@ -53,13 +53,13 @@ private let now: Value = "2026-07-04T18:00:00.000Z"
         func feed(_ text: String) async throws {
             let indexer = Indexer(
                 database: database, schema: schema, lexicons: lexicons, kept: kept, hooks: hooks,
-                outbox: NotificationOutbox { notification, _, _, _, _ in
+                outbox: NotificationOutbox { notification, _ in
                     let push = Push(
                         to: notification.did, title: notification.title, body: notification.body,
                         type: notification.data["type"] ?? "",
                         about: notification.data["uri"] ?? notification.data["did"] ?? "")
                     sent.withLock { $0.append(push) }
-                    return nil
+                    return .nothing
                 } committed: { _ in
                 }, emit: .silent)
             try await indexer.replay(try Recording(path: scratch.file("story.jsonl", text.utf8)))

@@ -62,13 +62,14 @@ final class Stage: Sendable {
         var options = Indexer.Options()
         options.hookTimeout = timeout
         options.batchOps = 7
-        let outbox = NotificationOutbox { notification, hook, uri, rev, place in
-            OutboxEntry(
-                did: notification.did, hook: hook, uri: uri, rev: rev, place: place,
-                payload: Array(notification.body.utf8), collapseID: nil, priority: 10, pushType: "alert",
-                expiresAt: .max)
-        } committed: { [self] rows in
-            state.withLock { $0.committed += rows }
+        let outbox = NotificationOutbox { notification, origin in
+            .entry(
+                OutboxEntry(
+                    did: notification.did, hook: origin.hook, uri: origin.uri, rev: origin.rev, place: origin.place,
+                    payload: Array(notification.body.utf8), collapseID: nil, priority: 10, pushType: "alert",
+                    expiresAt: .max))
+        } committed: { [self] writes in
+            state.withLock { $0.committed += writes.queued }
         }
         return Indexer(
             database: database, schema: schema, lexicons: lexicons, kept: kept, hooks: hooks, options: options,

@@ -102,9 +102,10 @@ final class Bench: Sendable {
     /// Queues `count` notifications for a person and wakes the sender.
     func send(_ count: Int = 1, did: String = "did:plc:ann", title: String = "Hello", from first: Int = 0) throws {
         let entries = (first..<first + count).compactMap { place in
-            service.entry(
-                for: Notification(did: did, title: title, body: "\(place)", data: ["uri": "at://x"]),
-                origin: SendOrigin(hook: "hook", uri: "at://\(did)/a.b/c", rev: "rev", place: place))
+            service.draft(
+                of: Notification(did: did, title: title, body: "\(place)", data: ["uri": "at://x"]),
+                origin: SendOrigin(hook: "hook", uri: "at://\(did)/a.b/c", rev: "rev", place: place)
+            ).entry
         }
         let now = clock.now
         _ = try database.writeBlocking { try $0.finish(job: 0, notifications: entries, now: now) }

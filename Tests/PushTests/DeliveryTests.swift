@@ -231,8 +231,9 @@ struct DeliveryTests {
         let bench = try Bench { $0.answer(200) }
         let origin = SendOrigin(hook: "OnCommit", uri: "at://x", rev: "r", place: 0)
         #expect(
-            bench.service.entry(
-                for: .init(did: "did:plc:ann", title: "", body: "", data: ["aps": ""]), origin: origin) == nil)
+            bench.service.draft(
+                of: .init(did: "did:plc:ann", title: "", body: "", data: ["aps": ""]), origin: origin
+            ).entry == nil)
         #expect(
             bench.lines == [
                 "push refused did=did:plc:ann hook=OnCommit uri=at://x reason=data may not hold \"aps\""

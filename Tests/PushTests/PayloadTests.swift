@@ -84,7 +84,7 @@ struct PayloadTests {
     }
 
     @Test func refusesWhatCannotBeCut() {
-        #expect(throws: APNsPayload.Refusal.dataHoldsAps) {
+        #expect(throws: NotificationRefusal.dataHoldsAps) {
             try APNsPayload(title: "", body: "", data: ["aps": "{}"])
         }
         #expect {
@@ -102,7 +102,8 @@ struct PayloadTests {
     func checksCollapseIDs(_ id: String, _ isFine: Bool) {
         let notification = Notification(did: "did:plc:a", title: "t", body: "b", collapseID: id)
         let origin = SendOrigin(hook: "h", uri: "at://x", rev: "r", place: 0)
-        let entry = try? OutboxEntry(notification, origin: origin, expiresAt: 1)
+        let entry = try? OutboxEntry(
+            notification, origin: origin, now: 1, lifetime: 6, badges: BadgeClosures())
         #expect((entry != nil) == isFine)
         #expect(entry == nil || entry?.collapseID == id)
     }
@@ -110,11 +111,18 @@ struct PayloadTests {
     @Test func takesAnEmptyCollapseIDForNone() throws {
         let notification = Notification(did: "did:plc:a", title: "t", body: "b", collapseID: "")
         let origin = SendOrigin(hook: "h", uri: "at://x", rev: "r", place: 3)
-        let entry = try OutboxEntry(notification, origin: origin, expiresAt: 7)
+        let entry = try OutboxEntry(
+            notification, origin: origin, now: 1, lifetime: 6, badges: BadgeClosures())
         #expect(entry.collapseID == nil)
         #expect(entry.place == 3)
         #expect(entry.priority == 10)
         #expect(entry.pushType == "alert")
         #expect(entry.expiresAt == 7)
+    }
+}
+
+extension APNsPayload {
+    init(title: String, body: String, data: [String: String]) throws {
+        try self.init(Notification(did: "did:plc:a", title: title, body: body, data: data))
     }
 }

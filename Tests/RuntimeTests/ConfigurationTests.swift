@@ -78,7 +78,31 @@ import Testing
         #expect(shown.indexing.hookTimeout == standard.indexing.hookTimeout)
         #expect(shown.indexing.hookConcurrency == standard.indexing.hookConcurrency)
         #expect(shown.indexing.pendingJobs == standard.indexing.pendingJobs)
-        #expect(shown.push?.environment == "production")
+        let push = try #require(shown.push)
+        #expect(push.environment == "production")
+        let tuning = PushTuning()
+        #expect(push.tuning.maximumAttempts == tuning.maximumAttempts)
+        #expect(push.tuning.backoff == tuning.backoff)
+        #expect(push.tuning.lifetime == tuning.lifetime)
+        #expect(push.tuning.retention == tuning.retention)
+        #expect(push.tuning.maximumAge == .seconds(3600))
+    }
+
+    @Test func readsHowPushesAreSent() throws {
+        let folder = try ConfigurationFolder()
+        let push = try #require(
+            try folder.configuration(
+                """
+                {push: {apns: {\(Self.push)}, maxAge: "off", maxAttempts: 3, backoff: {base: "2s", cap: "1m"},
+                    lifetime: "90m"}, retention: {push: "2d"}}
+                """
+            ).push)
+        #expect(push.tuning.maximumAge == nil)
+        #expect(push.tuning.maximumAttempts == 3)
+        #expect(push.tuning.backoff.base == .seconds(2))
+        #expect(push.tuning.backoff.cap == .seconds(60))
+        #expect(push.tuning.lifetime == .seconds(5400))
+        #expect(push.tuning.retention == .seconds(2 * 86_400))
     }
 
     struct Refusal: CustomTestStringConvertible {
@@ -99,6 +123,17 @@ import Testing
     }
 
     static let refusals: [Refusal] = [
+        Refusal(
+            text: "{push: {apns: {\(push)}, backoff: {base: '10s', cap: '5s'}}}",
+            message: "1: push.backoff.cap must not be shorter than base, which is 10s"),
+        Refusal(
+            text: "{push: {apns: {\(push)}, maxAge: '0s'}}",
+            message: "1: push.maxAge must be a time from 1s to 365d, such as \"30s\", \"500ms\" or \"2m\""),
+        Refusal(
+            text: "{retention: {push: 7}}", message: "1: retention.push must be a text in quotes, not a number"),
+        Refusal(
+            text: "{retention: {pushes: '7d'}}",
+            message: "1: retention.pushes is not a key that Hark knows: did you mean push?"),
         Refusal(text: "", message: "1:1: the file ends where a value should stand"),
         Refusal(text: "{database: 'x'", message: "1:15: the file ends where a comma or } should stand"),
         Refusal(text: "[]", message: "1: must hold one object, { … }, not a list"),

@@ -21,7 +21,7 @@ import Testing
         let configuration = try folder.configuration(
             "{push: {apns: {keyFile: 'key.p8', keyId: 'A', teamId: 'B', bundleId: 'c.d'}}}",
             environment: ["HARK_APNS_HOST": "127.0.0.1:\(port)"])
-        return try Assembly(configuration, hooks: hooks) { _ in }
+        return try Assembly(configuration, hooks: hooks, purpose: .replaying) { _ in }
     }
 
     @Test func saysWhatIsLeftWhenTheGatewayIsOutOfReach() async throws {

@@ -32,7 +32,7 @@ private let now: Int64 = 1_700_000_000_000
 
     @discardableResult
     private func queue(_ entries: OutboxEntry..., at time: Int64 = now) throws -> Int {
-        try database.writeBlocking { try $0.finish(job: 1, notifications: entries, now: time) }
+        try database.writeBlocking { try $0.finish(job: 1, notifications: entries, now: time).queued }
     }
 
     private func claim(_ limit: Int = 100, at time: Int64 = now) throws -> [QueuedPush] {
@@ -149,7 +149,7 @@ private let now: Int64 = 1_700_000_000_000
         let queued = try database.writeBlocking {
             try $0.finish(job: job.id, notifications: [entry("did:a")], now: now)
         }
-        #expect(queued == 1)
+        #expect(queued.queued == 1)
         #expect(try database.number("SELECT count(*) FROM _hook_jobs") == 0)
     }
 

@@ -14,7 +14,7 @@ extension Command {
         let console = Console.shared
         let configuration = try arguments.configuration()
         try Replay.check(arguments.operands)
-        let assembly = try Assembly(configuration, hooks: hooks) { console.log($0) }
+        let assembly = try Assembly(configuration, hooks: hooks, purpose: .replaying) { console.log($0) }
         let reload = ReloadSignal { reloadKey(of: assembly, arguments, console) }
         defer { withExtendedLifetime(reload) {} }
         let summary = try await interruptible {

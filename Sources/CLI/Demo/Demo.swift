@@ -32,7 +32,7 @@ struct Demo: Sendable {
             environment: [
                 "HARK_APNS_HOST": "127.0.0.1:\(simulator.port)", "HARK_APNS_CA_FILE": folder + "/ca.pem",
             ])
-        let assembly = try Assembly(configuration, hooks: hooks, log: log)
+        let assembly = try Assembly(configuration, hooks: hooks, purpose: .replaying, log: log)
         return try await interruptible {
             let summary = try await Replay(assembly).run([recording.path])
             let received = simulator.received

@@ -19,7 +19,7 @@ final class HookDispatcher: Sendable {
         var workers = 0
         /// Jobs whose end is not committed.
         var pending = 0
-        var ended: [(job: Int64, entries: [OutboxEntry])] = []
+        var ended: [(job: Int64, gathered: Gathered)] = []
         var committing = false
         var counts = Counts()
         var failure: (any Error)?
@@ -99,7 +99,7 @@ final class HookDispatcher: Sendable {
             let commit = state.withLock { state in
                 state.counts.runs += result.runs
                 state.counts.errors += result.errors
-                state.ended.append((job.id, result.entries))
+                state.ended.append((job.id, result.gathered))
                 if state.waiting[job.did]?.isEmpty == false {
                     state.ready.append(job.did)
                 } else {
@@ -130,22 +130,23 @@ final class HookDispatcher: Sendable {
         }
         let now = WallClock.milliseconds()
         database.submit { transaction in
-            try ended.reduce(0) { queued, end in
-                try queued + transaction.finish(job: end.job, notifications: end.entries, now: now)
+            try ended.reduce(into: OutboxWrites()) { writes, end in
+                writes += try transaction.finish(
+                    job: end.job, notifications: end.gathered.entries, notes: end.gathered.notes, now: now)
             }
-        } committed: { [self] (result: Result<Int, any Error>) in
+        } committed: { [self] (result: Result<OutboxWrites, any Error>) in
             committed(ended.count, result)
         }
     }
 
-    private func committed(_ count: Int, _ result: Result<Int, any Error>) {
-        let (more, queued, waiters) = state.withLock { state in
+    private func committed(_ count: Int, _ result: Result<OutboxWrites, any Error>) {
+        let (more, written, waiters) = state.withLock { state in
             state.pending -= count
-            var queued = 0
+            var written = OutboxWrites()
             switch result {
-            case .success(let rows):
-                queued = rows
-                state.counts.queued += rows
+            case .success(let writes):
+                written = writes
+                state.counts.queued += writes.queued
             case .failure(let error): state.failure = error
             }
             var waiters: [CheckedContinuation<Void, Never>] = []
@@ -155,9 +156,9 @@ final class HookDispatcher: Sendable {
                 state.idleWaiters = []
             }
             state.committing = !state.ended.isEmpty
-            return (state.committing, queued, waiters)
+            return (state.committing, written, waiters)
         }
-        if queued > 0 { runner.outbox.committed(queued) }
+        if written != OutboxWrites() { runner.outbox.committed(written) }
         for waiter in waiters { waiter.resume() }
         if more { commitEnded() }
     }

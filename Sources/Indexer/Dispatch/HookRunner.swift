@@ -14,7 +14,7 @@ struct HookRunner: Sendable {
 
     /// What came of a job.
     struct Result: Sendable {
-        var entries: [OutboxEntry] = []
+        var gathered = Gathered()
         var runs = 0
         var errors = 0
     }
@@ -31,13 +31,13 @@ struct HookRunner: Sendable {
             return result
         }
         if matching.count == 1 {
-            let (entries, failed) = await run(matching[0], job, record)
-            return Result(entries: entries, runs: 1, errors: failed ? 1 : 0)
+            let (gathered, failed) = await run(matching[0], job, record)
+            return Result(gathered: gathered, runs: 1, errors: failed ? 1 : 0)
         }
-        await withTaskGroup(of: (entries: [OutboxEntry], failed: Bool).self) { group in
+        await withTaskGroup(of: (gathered: Gathered, failed: Bool).self) { group in
             for hook in matching { group.addTask { await run(hook, job, record) } }
-            for await (entries, failed) in group {
-                result.entries += entries
+            for await (gathered, failed) in group {
+                result.gathered += gathered
                 result.runs += 1
                 result.errors += failed ? 1 : 0
             }
@@ -45,7 +45,7 @@ struct HookRunner: Sendable {
         return result
     }
 
-    private func run(_ hook: Hook, _ job: HookJob, _ record: Value?) async -> (entries: [OutboxEntry], failed: Bool) {
+    private func run(_ hook: Hook, _ job: HookJob, _ record: Value?) async -> (gathered: Gathered, failed: Bool) {
         let collector = PushCollector(hook: hook.name, job: job, outbox: outbox, emit: emit)
         let context = HookContext(
             action: job.action, collection: job.collection, record: record, repo: job.did, uri: job.uri,
@@ -71,9 +71,11 @@ struct HookRunner: Sendable {
             return (collector.close(), false)
         } catch {
             // Closed before the hook is cancelled: what it does then comes too late.
-            let entries = collector.close()
+            var gathered = collector.close()
             emit("hooks", "error", ["hook": hook.name, "uri": job.uri, "error": "\(error)"])
-            return (entries, true)
+            gathered.notes.append(
+                OutboxNote(uri: job.uri, hook: hook.name, did: nil, reason: "failed: \(error)"))
+            return (gathered, true)
         }
     }
 }

@@ -2,10 +2,21 @@ import HookKit
 import Storage
 import Synchronization
 
+/// What a hook's sends are to write when its job ends.
+struct Gathered: Sendable {
+    var entries: [OutboxEntry] = []
+    var notes: [OutboxNote] = []
+
+    static func += (sum: inout Gathered, other: Gathered) {
+        sum.entries += other.entries
+        sum.notes += other.notes
+    }
+}
+
 /// `context.push` of one hook run: gathers its notifications until the run has ended.
 final class PushCollector: Push {
     private struct State {
-        var entries: [OutboxEntry] = []
+        var gathered = Gathered()
         var place = 0
         var closed = false
     }
@@ -32,15 +43,24 @@ final class PushCollector: Push {
         guard let place else {
             return emit("push", "too-late", ["hook": hook, "uri": job.uri, "error": "sent after its hook had ended"])
         }
-        guard let entry = outbox.entry(notification, hook, job.uri, job.rev, place) else { return }
-        state.withLock { if !$0.closed { $0.entries.append(entry) } }
+        let origin = SendOrigin(
+            hook: hook, uri: job.uri, rev: job.rev, place: place, time: job.timeMicroseconds / 1000)
+        let draft = outbox.draft(notification, origin)
+        state.withLock { state in
+            guard !state.closed else { return }
+            switch draft {
+            case .entry(let entry): state.gathered.entries.append(entry)
+            case .note(let note): state.gathered.notes.append(note)
+            case .nothing: break
+            }
+        }
     }
 
     /// What was sent up to now; later sends are refused.
-    func close() -> [OutboxEntry] {
+    func close() -> Gathered {
         state.withLock { state in
             state.closed = true
-            return state.entries
+            return state.gathered
         }
     }
 }

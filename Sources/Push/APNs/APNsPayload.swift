@@ -1,69 +1,138 @@
-/// A notification's JSON: `{"aps":{"alert":{"title":…,"body":…},"sound":"default"},…data}`.
+import HookKit
+
+/// A notification's JSON: `{"aps":{"alert":{"title":…,"body":…},"sound":"default"},…data}`, with what its options add.
 ///
 /// Source: developer.apple.com/documentation/usernotifications/generating-a-remote-notification
 struct APNsPayload {
     /// Apple's limit for everything but VoIP.
     static let maximumBytes = 4096
+    static let maximumBadge = Int(Int32.max)
     static let ellipsis = "…"
+    private static let start = Array(#"{"aps":{"#.utf8)
+    /// What a badge takes that is counted later: `"badge":2147483647,`.
+    private static let badgeRoom = 19
 
     let bytes: [UInt8]
 
-    enum Refusal: Error, Hashable, CustomStringConvertible {
-        case dataHoldsAps
-        /// Bytes of the payload with neither title nor body.
-        case dataTooLarge(Int)
-
-        var description: String {
-            switch self {
-            case .dataHoldsAps: "data may not hold \"aps\""
-            case .dataTooLarge(let count):
-                "payload too large: \(count) bytes without title and body, of \(APNsPayload.maximumBytes)"
-            }
-        }
-    }
-
-    /// Cuts at a grapheme what does not fit: the body first, the title when that is not enough.
-    /// The keys of `data` are sorted, so that equal notifications have equal bytes.
-    init(title: String, body: String, data: [String: String]) throws(Refusal) {
-        guard data["aps"] == nil else { throw .dataHoldsAps }
-        let tail = Self.tail(data)
-        let whole = Self.assemble(title: title, body: body, tail: tail)
-        if whole.count <= Self.maximumBytes {
+    /// Cuts at a grapheme what does not fit: the body first, the title when that is not enough. Leaves room for a badge
+    /// that is counted later. The keys of `data` are sorted, so that equal notifications have equal bytes.
+    init(_ notification: Notification) throws(NotificationRefusal) {
+        try Self.check(notification)
+        let limit = Self.maximumBytes - (notification.badge?.isCountedLater == true ? Self.badgeRoom : 0)
+        let (title, body) = (notification.title, notification.body)
+        let whole = Self.assemble(notification, title: title, body: body)
+        if whole.count <= limit {
             bytes = whole
             return
         }
-        let frame = Self.assemble(title: "", body: "", tail: tail).count
-        let room = Self.maximumBytes - frame
-        guard room >= 0 else { throw .dataTooLarge(frame) }
+        let frame = Self.assemble(notification, title: "", body: "").count
+        let room = limit - frame
+        guard room >= 0 else { throw .payloadTooLarge(frame, limit: limit) }
         // The title may have all that a body of one ellipsis leaves.
         let cutTitle = Self.cut(title, to: body.isEmpty ? room : max(room - Self.ellipsis.utf8.count, 0))
         let cutBody = Self.cut(body, to: room - JSONText.encodedCount(cutTitle))
-        bytes = Self.assemble(title: cutTitle, body: cutBody, tail: tail)
-        guard bytes.count <= Self.maximumBytes else { throw .dataTooLarge(bytes.count) }
+        bytes = Self.assemble(notification, title: cutTitle, body: cutBody)
+        guard bytes.count <= limit else { throw .payloadTooLarge(bytes.count, limit: limit) }
     }
 
-    private static func tail(_ data: [String: String]) -> [UInt8] {
-        var bytes: [UInt8] = []
-        for (key, value) in data.sorted(by: { $0.key < $1.key }) {
-            bytes.append(UInt8(ascii: ","))
-            JSONText.append(key, to: &bytes)
-            bytes.append(UInt8(ascii: ":"))
-            JSONText.append(value, to: &bytes)
+    /// `payload` with a badge in front of the rest of its `aps`.
+    static func adding(badge: Int, to payload: [UInt8]) -> [UInt8] {
+        guard payload.starts(with: start) else { return payload }
+        let isAlone = payload.dropFirst(start.count).first == UInt8(ascii: "}")
+        return start + Array("\"badge\":\(badge)\(isAlone ? "" : ",")".utf8) + payload.dropFirst(start.count)
+    }
+
+    /// Whether nothing is left to say without the badge that could not be counted.
+    static func isEmpty(_ payload: [UInt8]) -> Bool { payload.starts(with: start + [UInt8(ascii: "}")]) }
+
+    /// Whether there is something to read.
+    static func hasAlert(_ notification: Notification) -> Bool {
+        !notification.title.isEmpty || !notification.body.isEmpty || notification.subtitle?.isEmpty == false
+            || usesKeys(notification)
+    }
+
+    private static func usesKeys(_ notification: Notification) -> Bool {
+        notification.titleLocKey != nil || notification.subtitleLocKey != nil || notification.locKey != nil
+    }
+
+    private static func check(_ notification: Notification) throws(NotificationRefusal) {
+        guard notification.data["aps"] == nil else { throw .dataHoldsAps }
+        guard notification.isBackground || notification.badge != nil || hasAlert(notification) else {
+            throw .emptyAlert
         }
-        return bytes
+        if case .number(let number)? = notification.badge, !(0...maximumBadge).contains(number) {
+            throw .badge(number)
+        }
+        switch notification.sound {
+        case .named(""), .critical(named: "", _): throw .emptySoundName
+        case .critical(_, let volume) where !(0...1).contains(volume): throw .volume(volume)
+        default: break
+        }
+    }
+}
+
+// MARK: Writing
+
+extension APNsPayload {
+    private static func assemble(_ notification: Notification, title: String, body: String) -> [UInt8] {
+        var writer = JSONObjectWriter(capacity: 512 + title.utf8.count + body.utf8.count)
+        writer.open()
+        writer.key("aps")
+        writer.open()
+        if notification.isBackground {
+            writer.member("content-available", 1)
+        } else {
+            if hasAlert(notification) { writeAlert(notification, title: title, body: body, to: &writer) }
+            writeOptions(notification, to: &writer)
+        }
+        if notification.mutableContent { writer.member("mutable-content", 1) }
+        writer.close()
+        for (key, value) in notification.data.sorted(by: { $0.key < $1.key }) { writer.member(key, value) }
+        writer.close()
+        return writer.bytes
     }
 
-    private static func assemble(title: String, body: String, tail: [UInt8]) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(80 + title.utf8.count + body.utf8.count + tail.count)
-        bytes += #"{"aps":{"alert":{"title":"#.utf8
-        JSONText.append(title, to: &bytes)
-        bytes += #","body":"#.utf8
-        JSONText.append(body, to: &bytes)
-        bytes += #"},"sound":"default"}"#.utf8
-        bytes += tail
-        bytes.append(UInt8(ascii: "}"))
-        return bytes
+    /// A localised key stands in for an empty text.
+    private static func writeAlert(
+        _ notification: Notification, title: String, body: String, to writer: inout JSONObjectWriter
+    ) {
+        let isPlain = !usesKeys(notification)
+        writer.key("alert")
+        writer.open()
+        if isPlain || !notification.title.isEmpty { writer.member("title", title) }
+        if let subtitle = notification.subtitle, !subtitle.isEmpty { writer.member("subtitle", subtitle) }
+        if isPlain || !notification.body.isEmpty { writer.member("body", body) }
+        write(notification.titleLocKey, notification.titleLocArgs, as: "title-loc", to: &writer)
+        write(notification.subtitleLocKey, notification.subtitleLocArgs, as: "subtitle-loc", to: &writer)
+        write(notification.locKey, notification.locArgs, as: "loc", to: &writer)
+        writer.close()
+    }
+
+    private static func write(_ key: String?, _ arguments: [String], as name: String, to writer: inout JSONObjectWriter)
+    {
+        guard let key else { return }
+        writer.member("\(name)-key", key)
+        if !arguments.isEmpty { writer.member("\(name)-args", arguments) }
+    }
+
+    private static func writeOptions(_ notification: Notification, to writer: inout JSONObjectWriter) {
+        if case .number(let number)? = notification.badge { writer.member("badge", number) }
+        switch notification.sound {
+        case .default: writer.member("sound", "default")
+        case .none: break
+        case .named(let name): writer.member("sound", name)
+        case .critical(let name, let volume):
+            writer.key("sound")
+            writer.open()
+            writer.member("critical", 1)
+            writer.member("name", name)
+            writer.member("volume", volume)
+            writer.close()
+        }
+        writer.member("thread-id", notification.threadID)
+        writer.member("category", notification.category)
+        writer.member("interruption-level", notification.interruptionLevel?.rawValue)
+        if let score = notification.relevanceScore { writer.member("relevance-score", score) }
     }
 
     /// The longest run of whole graphemes that fits into `room` encoded bytes, with an ellipsis where something is missing.
@@ -80,5 +149,11 @@ struct APNsPayload {
             index = next
         }
         return text
+    }
+}
+
+extension Notification.Badge {
+    var isCountedLater: Bool {
+        if case .number = self { false } else { true }
     }
 }

@@ -64,7 +64,7 @@ struct APNsRequest {
     /// What each request has of its own, behind the common fields. What is another each time stays out of HPACK's table,
     /// where it would push out what is the same.
     mutating func ownFields(of push: QueuedPush) -> [HeaderField] {
-        let seconds = push.expiresAt / 1000
+        let seconds = push.isOnce ? 0 : push.expiresAt / 1000
         if seconds != expiration.seconds {
             expiration = (seconds, HeaderField(name: Self.expirationName, value: Array(String(seconds).utf8)))
         }

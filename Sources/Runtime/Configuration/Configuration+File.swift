@@ -1,6 +1,7 @@
 import ATProto
 import Indexer
 import Net
+import Push
 
 extension Configuration {
     private static let maximumFileSize = 1 << 20
@@ -64,6 +65,11 @@ extension Configuration {
         if var hooks = section.section("hooks") { inner += readHooks(&hooks) }
         if var pushSection = section.section("push") {
             push = PushConfiguration(&pushSection, in: surroundings, problems: &inner)
+        }
+        if var retention = section.section("retention") {
+            let range = Duration.seconds(60)...(.seconds(3650 * 86_400))
+            if let time = retention.duration("push", in: range) { push?.tuning.retention = time }
+            inner += retention.finish()
         }
         return section.finish(with: inner)
     }

@@ -77,7 +77,7 @@ struct ConfigurationSection {
         return integer
     }
 
-    /// A time with its unit: `500ms`, `30s`, `2m`, `1h`.
+    /// A time with its unit: `500ms`, `30s`, `2m`, `1h`, `7d`.
     mutating func duration(_ key: String, in range: ClosedRange<Duration>) -> Duration? {
         guard let text = text(key) else { return nil }
         guard let duration = Duration(configured: text), range.contains(duration) else {
@@ -86,6 +86,15 @@ struct ConfigurationSection {
             return nil
         }
         return duration
+    }
+
+    /// The same, or `"off"` for nil. Leaves `limit` as it is where the key is missing or wrong.
+    mutating func readLimit(_ key: String, in range: ClosedRange<Duration>, into limit: inout Duration?) {
+        if case .string("off")? = value(key)?.content {
+            limit = nil
+        } else if let duration = duration(key, in: range) {
+            limit = duration
+        }
     }
 
     mutating func section(_ key: String) -> ConfigurationSection? {
@@ -162,6 +171,7 @@ public struct ConfigurationProblem: Sendable, Hashable, CustomStringConvertible 
 extension Duration {
     private static let units: [(suffix: String, duration: Duration)] = [
         ("ms", .milliseconds(1)), ("s", .seconds(1)), ("m", .seconds(60)), ("h", .seconds(3600)),
+        ("d", .seconds(86_400)),
     ]
 
     /// From digits and a unit; nil for anything else.

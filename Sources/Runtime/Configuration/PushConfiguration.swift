@@ -7,10 +7,15 @@ public struct PushConfiguration: Sendable {
     public var apns: APNsConfiguration
     /// The environment of a token that is registered without one: `production` or `sandbox`. Key `push.apns.environment`.
     public var environment: String
+    /// Keys `push.maxAge`, `push.maxAttempts`, `push.backoff`, `push.lifetime`, `retention.push`.
+    public var tuning = PushTuning()
+    /// The default of `push.maxAge`.
+    static let maximumAge = Duration.seconds(3600)
 
     public init(apns: APNsConfiguration, environment: String = "production") {
         self.apns = apns
         self.environment = environment
+        tuning.maximumAge = Self.maximumAge
     }
 
     /// Where pushes go, for people.
@@ -35,9 +40,31 @@ extension PushConfiguration {
         } else if !section.has("apns") {
             section.report("apns", "is missing: name Apple's key in it, or take push out to run without pushes")
         }
+        let tuning = Self.tuning(&section, problems: &problems)
         problems += section.finish()
         guard let found else { return nil }
         self = found
+        self.tuning = tuning
+    }
+
+    private static func tuning(
+        _ section: inout ConfigurationSection, problems: inout [ConfigurationProblem]
+    ) -> PushTuning {
+        var tuning = PushTuning()
+        tuning.maximumAge = maximumAge
+        let year = Duration.seconds(365 * 86_400)
+        section.readLimit("maxAge", in: .seconds(1)...year, into: &tuning.maximumAge)
+        tuning.maximumAttempts = section.integer("maxAttempts", in: 1...1000) ?? tuning.maximumAttempts
+        tuning.lifetime = section.duration("lifetime", in: .seconds(1)...year) ?? tuning.lifetime
+        guard var backoff = section.section("backoff") else { return tuning }
+        let range = Duration.milliseconds(10)...(.seconds(86_400))
+        tuning.backoff.base = backoff.duration("base", in: range) ?? tuning.backoff.base
+        tuning.backoff.cap = backoff.duration("cap", in: range) ?? tuning.backoff.cap
+        if tuning.backoff.cap < tuning.backoff.base {
+            backoff.report("cap", "must not be shorter than base, which is \(tuning.backoff.base.configured)")
+        }
+        problems += backoff.finish()
+        return tuning
     }
 
     private init?(apns section: inout ConfigurationSection, in surroundings: Configuration.Surroundings) {

@@ -1,0 +1,66 @@
+/// How far a sweep of the outbox has come.
+public struct OutboxSweep: Sendable, Hashable {
+    /// Rows up to this id have been looked at.
+    var row: Int64 = 0
+    public internal(set) var isDone = false
+    /// Rows and notes deleted.
+    public internal(set) var removed = 0
+
+    public init() {}
+}
+
+extension Transaction {
+    /// One step of a sweep: deletes rows that ended, and notes that were made, before `time` (milliseconds since 1970).
+    ///
+    /// Looks at `limit` rows and as many notes at most, the oldest first, and needs no index for it: what was queued since
+    /// `time` has not ended before it.
+    public func sweep(_ sweep: OutboxSweep, before time: Int64, limit: Int) throws -> OutboxSweep {
+        try checkOpen()
+        var sweep = sweep
+        let ended = try endedRows(&sweep, before: time, limit: limit)
+        let delete = try connection.statement("DELETE FROM _push_queue WHERE id = ?")
+        for id in ended {
+            delete.bind(1, id)
+            try delete.run()
+        }
+        let notes = try sweepNotes(before: time, limit: limit)
+        sweep.removed += ended.count + notes
+        if notes == limit { sweep.isDone = false }
+        return sweep
+    }
+
+    private func endedRows(_ sweep: inout OutboxSweep, before time: Int64, limit: Int) throws -> [Int64] {
+        let statement = try connection.statement(
+            "SELECT id, created_at, ifnull(sent_at, failed_at) FROM _push_queue WHERE id > ? ORDER BY id LIMIT ?")
+        statement.bind(1, sweep.row)
+        statement.bind(2, Int64(limit))
+        var ended: [Int64] = []
+        var seen = 0
+        var isPast = false
+        try statement.forEachRow { row in
+            guard !isPast else { return }
+            guard row.integer(1) < time else {
+                isPast = true
+                return
+            }
+            seen += 1
+            sweep.row = row.integer(0)
+            if let end = row.optionalInteger(2), end < time { ended.append(row.integer(0)) }
+        }
+        sweep.isDone = seen < limit
+        return ended
+    }
+
+    private func sweepNotes(before time: Int64, limit: Int) throws(StorageError) -> Int {
+        let statement = try connection.statement(
+            """
+            DELETE FROM _push_notes WHERE at < ?1 AND id < ifnull(
+                (SELECT min(id) FROM (SELECT id, at FROM _push_notes ORDER BY id LIMIT ?2) WHERE at >= ?1),
+                (SELECT max(id) + 1 FROM (SELECT id FROM _push_notes ORDER BY id LIMIT ?2)))
+            """)
+        statement.bind(1, time)
+        statement.bind(2, Int64(limit))
+        try statement.run()
+        return statement.changes
+    }
+}
