@@ -59,7 +59,7 @@ struct FaultTests {
 
     @Test func sendsAgainOnceWhatWasNeverAnswered() async throws {
         var tuning = PushTuning()
-        tuning.requestTimeout = .milliseconds(80)
+        tuning.requestTimeout = .milliseconds(500)
         let bench = try Bench(tuning: tuning) { request in
             if String(decoding: request.body, as: UTF8.self).contains("\"body\":\"3\"") { return }
             request.answer(200)
