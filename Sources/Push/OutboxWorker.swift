@@ -1,6 +1,7 @@
 import HookKit
 import Net
 import Storage
+import Synchronization
 
 /// Takes rows as they are written, claims those that are due, hands them to their channels, and records how they ended.
 ///
@@ -24,6 +25,8 @@ final class OutboxWorker: @unchecked Sendable {
     private let clock: any PushClock
     private let emit: Emit
     private let published: Published
+    /// A wake-up is on its way to the loop. Any thread.
+    let isWakePosted = Atomic(false)
     private let badges: BadgeCounter
     var channels: [any PushChannel] = []
 

@@ -22,7 +22,6 @@ public final class PushService: Sendable {
     private let tuning: PushTuning
     private let emit: Emit
     private let published = Published()
-    private let isWakePosted = Atomic(false)
     /// The loop has ended, or is about to: what is handed to it is dropped.
     private let isStopped = Atomic(false)
 
@@ -60,13 +59,17 @@ public final class PushService: Sendable {
         self.apns = APNsBox(channel)
     }
 
+    /// A service that nobody stopped: its connections end while those whom they call are still there. The loop never
+    /// holds the service itself, so that this is not its thread.
+    deinit { loop.stop() }
+
     /// Signs with the configuration's key from now on, whose ids may be new as well; a key that Apple refused is forgotten.
     /// The topic and the gateway stay as they were. Throws when it holds no key; then nothing changes.
     public func reloadKey(_ configuration: APNsConfiguration) throws {
         let key = try PrivateKey(pem: configuration.keyPEM)
         // Shows whether the key can sign at all.
         _ = try ProviderToken(key: key, keyID: configuration.keyID, teamID: configuration.teamID, now: clock.now)
-        loop.execute { [self] in
+        loop.execute { [apns, worker, emit] in
             do {
                 try apns.channel.replaceKey(key, id: configuration.keyID, teamID: configuration.teamID)
                 worker.heard()
@@ -114,9 +117,9 @@ public final class PushService: Sendable {
     ///
     /// Never blocks.
     public func wake() {
-        guard !isWakePosted.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        loop.execute { [self] in
-            isWakePosted.store(false, ordering: .releasing)
+        guard !worker.isWakePosted.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        loop.execute { [worker] in
+            worker.isWakePosted.store(false, ordering: .releasing)
             worker.wake()
         }
     }

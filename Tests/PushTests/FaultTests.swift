@@ -231,6 +231,18 @@ struct FaultTests {
         #expect(rows.count == 4 && rows.allSatisfy { $0.state == "retry" && $0.attempts == 0 })
     }
 
+    @Test func mayBeDroppedWithoutBeingStopped() async throws {
+        for _ in 0..<20 {
+            let arrived = Signal()
+            let bench = try Bench { request in
+                if request.number == 1 { request.answer(200) } else { arrived.set() }
+            }
+            try bench.register(deviceTokens(2))
+            try bench.send(30)
+            await arrived.wait()
+        }
+    }
+
     @Test func stopsWhileConnecting() async throws {
         var options = HTTP2Server.Options()
         options.greeting = .silent
