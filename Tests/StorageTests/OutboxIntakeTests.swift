@@ -1,0 +1,134 @@
+import Synchronization
+import Testing
+
+@testable import Storage
+
+private let now: Int64 = 1_700_000_000_000
+
+@Suite struct OutboxIntakeTests {
+    private let scratch: Scratch
+    private let database: Database
+
+    init() throws {
+        scratch = try Scratch()
+        database = try scratch.open()
+        try database.writeBlocking { transaction in
+            for token in ["one", "two"] {
+                _ = try transaction.register(
+                    NewPushToken(did: "did:a", token: token, platform: "apns", environment: "sandbox", topic: "t"),
+                    now: now - 1000)
+            }
+        }
+    }
+
+    private final class Deliveries: Sendable {
+        let all = Mutex<[(rows: [QueuedPush], areOthersWaiting: Bool)]>([])
+        var rows: [QueuedPush] { all.withLock { $0.flatMap(\.rows) } }
+        var toldOfOthers: [Bool] { all.withLock { $0.map(\.areOthersWaiting) } }
+    }
+
+    private func intake(room: Int) throws -> (OutboxIntake, Deliveries) {
+        let deliveries = Deliveries()
+        let intake = OutboxIntake(now: { now }, lease: 100) { rows, areOthersWaiting in
+            deliveries.all.withLock { $0.append((rows, areOthersWaiting)) }
+        }
+        intake.setRoom(room)
+        try database.writeBlocking { $0.handOver(to: intake) }
+        return (intake, deliveries)
+    }
+
+    private func entry(_ number: Int) -> OutboxEntry {
+        OutboxEntry(
+            did: "did:a", hook: "favorite", uri: "at://x/y/\(number)", rev: "3jzfcijpj2z2a", place: 0,
+            payload: Array(#"{"aps":{}}"#.utf8), collapseID: "c", priority: 10, pushType: "alert",
+            expiresAt: now + 1000)
+    }
+
+    private func queue(_ numbers: Int..., at time: Int64 = now) throws {
+        let entries = numbers.map(entry)
+        _ = try database.writeBlocking { try $0.finish(job: 1, notifications: entries, now: time) }
+    }
+
+    private var states: [String?] { get throws { try database.texts("SELECT state FROM _push_queue ORDER BY id") } }
+
+    @Test func takesRowsAsAClaimWould() throws {
+        try queue(1)
+        let claimed = try database.writeBlocking { try $0.claimPushes(limit: 9, now: now, leaseUntil: now + 100) }
+        let (_, deliveries) = try intake(room: 9)
+        try queue(2)
+        let taken = deliveries.rows
+        #expect(try states == ["running", "running", "running", "running"])
+        #expect(taken.map(\.token) == claimed.map(\.token) && taken.map(\.tokenID) == claimed.map(\.tokenID))
+        #expect(Set((taken + claimed).map(\.apnsID)).count == 4)
+        for (a, b) in zip(taken, claimed) {
+            #expect(a.platform == b.platform && a.environment == b.environment && a.topic == b.topic)
+            #expect(a.registeredAt == b.registeredAt && a.payload == b.payload && a.collapseID == b.collapseID)
+            #expect(a.priority == b.priority && a.pushType == b.pushType && a.expiresAt == b.expiresAt)
+            #expect(a.did == b.did && a.attempts == b.attempts)
+        }
+        // A later claim of the same row finds the same id for Apple.
+        _ = try database.writeBlocking { try $0.releaseLeases(now: now) }
+        let again = try database.writeBlocking { try $0.claimPushes(limit: 9, now: now, leaseUntil: now + 100) }
+        #expect(Set(again.map(\.apnsID)) == Set((taken + claimed).map(\.apnsID)))
+    }
+
+    @Test func leavesWhatItHasNoRoomFor() throws {
+        let (intake, deliveries) = try intake(room: 3)
+        try queue(1, 2)
+        #expect(try states == ["running", "running", "running", "available"])
+        #expect(deliveries.toldOfOthers == [true])
+        intake.arrived(3)
+        try queue(3)
+        #expect(deliveries.rows.count == 5)
+        #expect(deliveries.toldOfOthers == [true, false])
+    }
+
+    @Test func leavesWhatIsNotDueAndWhatIsThereAlready() throws {
+        let (_, deliveries) = try intake(room: 2)
+        try queue(1, at: now + 1)
+        #expect(try states == ["available", "available"])
+        try queue(1)
+        #expect(deliveries.rows.isEmpty)
+        try queue(2)
+        #expect(deliveries.rows.count == 2)
+    }
+
+    @Test func getsNothingFromATransactionThatFails() throws {
+        struct Failure: Error {}
+        let (_, deliveries) = try intake(room: 2)
+        let one = entry(1)
+        #expect(throws: Failure.self) {
+            try database.writeBlocking { transaction in
+                _ = try transaction.finish(job: 1, notifications: [one], now: now)
+                throw Failure()
+            }
+        }
+        #expect(deliveries.toldOfOthers.allSatisfy { $0 })
+        #expect(deliveries.rows.isEmpty)
+        #expect(try states == [])
+        // Its room is free again.
+        try queue(1)
+        #expect(deliveries.rows.count == 2)
+    }
+
+    @Test func whatADeadProcessTookIsDueAgain() throws {
+        let (_, deliveries) = try intake(room: 2)
+        try queue(1)
+        #expect(deliveries.rows.count == 2)
+        #expect(try database.writeBlocking { try $0.releaseLeases(now: now) } == 2)
+        #expect(try states == ["retry", "retry"])
+    }
+
+    @Test func keysOfOneTimeAreNeighbours() throws {
+        try queue(1, 2, 3)
+        let keys = try database.texts("SELECT DISTINCT hex(substr(dedupe_key, 1, 6)) FROM _push_queue")
+        #expect(keys.count == 1)
+        let whole = try database.texts("SELECT DISTINCT hex(dedupe_key) FROM _push_queue")
+        #expect(whole.count == 6)
+    }
+
+    @Test(arguments: [([], []), ([5], [5...5]), ([3, 1, 2], [1...3]), ([9, 1, 4, 3, 10], [1...1, 3...4, 9...10])])
+    func groupsIDsIntoRuns(_ ids: [Int64], _ runs: [ClosedRange<Int64>]) {
+        #expect(Array(IDRuns(ids)) == runs)
+    }
+}
