@@ -44,7 +44,8 @@ final class APNsConnectionPool: @unchecked Sendable {
     /// Connections in a row that ended without any answer, and the time before which none is opened.
     private var failures = 0
     private var nextConnect: Int64 = 0
-    /// How many pushes succeeded on the last connection that took streams with it; nil once others have done better.
+    /// How many pushes had succeeded on the last connection that lost streams, or did not answer in time; nil once others
+    /// have done better.
     private var caution: Int?
     private var isPumping = false
     private var isClosed = false
@@ -219,6 +220,8 @@ extension APNsConnectionPool {
             resend(flight, within: flight.losses <= tuning.resendsAfterLoss, "lost in flight")
         case .failure(.timedOut):
             lane.state.timedOut()
+            // A peer that is only slow must not get as much at once again.
+            caution = lane.state.successes
             flight.timeouts += 1
             resend(flight, within: flight.timeouts <= tuning.resendsAfterTimeout, "no answer in time")
         }
