@@ -24,6 +24,8 @@ enum Operands: Sendable {
     /// Exactly one, named so in the usage.
     case one(String)
     case oneOrMore(String)
+    /// None, too.
+    case any(String)
 }
 
 /// A command's flags and operands, as they were given.
@@ -90,6 +92,7 @@ struct Arguments: Sendable {
         case .one(let name):
             if operands.isEmpty { throw OperatorError("\(command.name) needs \(name)") }
             if operands.count > 1 { throw OperatorError("\(command.name) takes one \(name) only") }
+        case .any: break
         case .oneOrMore(let name):
             if operands.isEmpty { throw OperatorError("\(command.name) needs a \(name)") }
         }

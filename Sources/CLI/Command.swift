@@ -14,7 +14,8 @@ struct Command: Sendable {
     var run: @Sendable (Arguments) async throws -> Void
 
     static let all: [Command] = [
-        .demo, .replay, .check, .tokensAdd, .tokensList, .tokensRemove, .simulateAPNs, .simulateRecording,
+        .demo, .replay, .check, .tokensAdd, .tokensList, .tokensRemove,
+        .queueList, .queueRetry, .queueExplain, .simulateAPNs, .simulateRecording,
     ]
 
     var allOptions: [Option] { options + [.help] }
@@ -25,6 +26,7 @@ struct Command: Sendable {
         case .none: "hark \(name)"
         case .one(let operand): "hark \(name) \(operand)"
         case .oneOrMore(let operand): "hark \(name) \(operand)…"
+        case .any(let operand): "hark \(name) [\(operand)…]"
         }
     }
 

@@ -13,6 +13,9 @@ public struct OutboxNote: Sendable, Hashable {
     /// Milliseconds since 1970; set when it is written.
     public internal(set) var time: Int64 = 0
 
+    /// The same as ISO 8601, UTC.
+    public var timeText: String { Timestamp.text(time) }
+
     private static let maximumReason = 300
 
     /// `reason` is cut when it is long: it may be a hook's own error.

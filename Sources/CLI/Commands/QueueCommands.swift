@@ -1,0 +1,107 @@
+import Hooks
+import Runtime
+
+extension Command {
+    static let queueList = Command(
+        name: "queue list", summary: "list pushes, the newest first, and what became of them",
+        options: [.state, .did, .limit, .json, .config, .database],
+        notes: [
+            "States: \(PushQueue.states.joined(separator: ", ")).",
+            "Of a token only the last 8 characters are shown. Works while another hark runs.",
+        ]
+    ) { arguments in
+        let state = arguments[Option.state.name]
+        if let state, !PushQueue.states.contains(state) {
+            let mend = PushQueue.states.nearest(to: state).map { "did you mean \($0)?" }
+            throw OperatorError(
+                "\"\(state)\" is no state of a push: \(mend ?? "there are " + PushQueue.states.joined(separator: ", "))"
+            )
+        }
+        let did = arguments[Option.did.name]
+        if let did, !NewDevice.isDID(did) { throw OperatorError("\"\(did)\" is not a DID") }
+        let limitText = arguments[Option.limit.name] ?? "50"
+        guard let limit = Int(limitText), (1...1_000_000).contains(limit) else {
+            throw OperatorError("--limit must be a number from 1 to 1000000, not \"\(limitText)\"")
+        }
+        let queue = try PushQueue(database: try arguments.configuration().database)
+        defer { queue.close() }
+        let listing = try queue.list(state: state, did: did, limit: limit)
+        let console = Console.shared
+        if arguments.has(Option.json.name) { return console.print(listing.json.text) }
+        let lines = columns(listing.cells)
+        for line in lines.isEmpty ? ["no pushes"] : lines { console.print(line) }
+    }
+
+    static let queueRetry = Command(
+        name: "queue retry", summary: "send pushes again that are dead, expired or waiting",
+        operands: .any("ID"), options: [.dead, .json, .config, .database],
+        notes: [
+            "Their attempts begin anew. A hark that runs sends them within seconds, another at its next start.",
+            "--dead takes every dead push whose device is still registered.",
+        ]
+    ) { arguments in
+        let isAll = arguments.has(Option.dead.name)
+        guard isAll != !arguments.operands.isEmpty else {
+            throw OperatorError("queue retry needs either ID… or --dead: \"hark queue list\" shows the ids")
+        }
+        let ids = try arguments.operands.map { text throws(OperatorError) in
+            guard let id = Int64(text), id > 0 else {
+                throw OperatorError("\"\(text)\" is no push's id: \"hark queue list\" shows them")
+            }
+            return id
+        }
+        let configuration = try arguments.configuration()
+        let queue = try PushQueue(database: configuration.database)
+        defer { queue.close() }
+        let lifetime = configuration.pushLifetime
+        let retries = isAll ? [] : try await queue.retry(ids, lifetime: lifetime)
+        let due = isAll ? try await queue.retryDead(lifetime: lifetime) : retries.count { $0.isDue }
+        let refused = retries.filter { !$0.isDue }
+        let console = Console.shared
+        if arguments.has(Option.json.name) {
+            let answers = refused.map {
+                JSONText.object([("id", .integer(Int($0.id))), ("reason", .string($0.answer))])
+            }
+            console.print(JSONText.object([("due", .integer(due)), ("refused", .array(answers))]).text)
+        } else {
+            console.print("\(due.of("push", "pushes")) due again")
+        }
+        if let first = refused.first {
+            let more = refused.count > 1 ? " (and \(refused.count - 1) more not)" : ""
+            throw RunError("push \(first.id) cannot be sent again: \(first.answer)\(more)")
+        }
+    }
+
+    static let queueExplain = Command(
+        name: "queue explain", summary: "say why a record did or did not notify, and whom",
+        operands: .one("URI"), options: [.json, .config, .database],
+        notes: [
+            "Tells of pushes and of sends that made none, as long as the configuration's retention.push keeps them."
+        ]
+    ) { arguments in
+        let queue = try PushQueue(database: try arguments.configuration().database)
+        defer { queue.close() }
+        let explanation = try queue.explain(arguments.operands[0], hooks: hooks)
+        let console = Console.shared
+        if arguments.has(Option.json.name) { return console.print(explanation.json.text) }
+        for line in explanation.lines { console.print(line) }
+    }
+
+    /// The rows with their columns aligned.
+    private static func columns(_ rows: [[String]]) -> [String] {
+        let widths = rows.first?.indices.map { column in rows.map { $0[column].count }.max() ?? 0 } ?? []
+        return rows.map { row in
+            let cells = row.indices.dropLast().map {
+                row[$0] + String(repeating: " ", count: widths[$0] - row[$0].count)
+            }
+            return (cells + row.suffix(1)).joined(separator: "  ")
+        }
+    }
+}
+
+extension Option {
+    fileprivate static let state = Option(name: "--state", value: "STATE", help: "those in this state only")
+    fileprivate static let did = Option(name: "--did", value: "DID", help: "those of this recipient only")
+    fileprivate static let limit = Option(name: "--limit", value: "N", help: "as many at most (default: 50)")
+    fileprivate static let dead = Option(name: "--dead", value: nil, help: "all that are dead")
+}

@@ -1,0 +1,109 @@
+import ATProto
+import FoundationEssentials
+import HookKit
+import Push
+import Storage
+
+/// The outbox of a database, for operators. Works beside a running Hark; never hands out a whole token.
+public struct PushQueue: Sendable {
+    private let database: Database
+
+    /// Rows made due in one transaction.
+    private static let step = 500
+
+    /// - Throws: `OperatorError` or `RunError` when the database cannot be opened.
+    public init(database path: String) throws {
+        database = try Database.open(path, as: .guest)
+    }
+
+    public static var states: [String] { OutboxRow.states }
+
+    /// Some rows, the newest first.
+    public struct Listing: Sendable {
+        let rows: [OutboxRow]
+
+        /// What `hark queue list --json` prints.
+        public var json: JSONText { .object([("pushes", .array(rows.map(\.json)))]) }
+        /// With the headings, for a table; empty when there are no rows.
+        public var cells: [[String]] { rows.isEmpty ? [] : [OutboxRow.headings] + rows.map(\.cells) }
+    }
+
+    /// What came of asking for a row to be sent again.
+    public struct Retry: Sendable {
+        public let id: Int64
+        public let isDue: Bool
+        /// Why not; `due` when it is.
+        public let answer: String
+
+        init(_ id: Int64, _ outcome: OutboxRetry) {
+            self.id = id
+            isDue = outcome == .due
+            answer =
+                switch outcome {
+                case .due: "due"
+                case .noSuchRow: "there is no such push"
+                case .inState("running"): "is being sent"
+                case .inState(let state): "is \(state) already"
+                case .tokenIsGone: "its device is gone"
+                }
+        }
+    }
+
+    /// The newest rows, of one state or one recipient where these are given.
+    public func list(state: String?, did: String?, limit: Int) throws -> Listing {
+        Listing(rows: try database.read { try $0.outboxRows(state: state, did: did, limit: limit) })
+    }
+
+    /// Makes rows due now; a running Hark sends them within seconds. `lifetime` is what an expired one gets.
+    /// - Returns: for each id what came of it, in their order.
+    public func retry(_ ids: [Int64], lifetime: Duration) async throws -> [Retry] {
+        let now = Int64(Date.now.timeIntervalSince1970 * 1000)
+        let milliseconds = lifetime.components.seconds * 1000
+        var outcomes: [Retry] = []
+        for start in stride(from: 0, to: ids.count, by: Self.step) {
+            let batch = Array(ids[start..<min(start + Self.step, ids.count)])
+            outcomes += try await database.write { transaction in
+                try batch.map { Retry($0, try transaction.retryPush($0, now: now, lifetime: milliseconds)) }
+            }
+        }
+        return outcomes
+    }
+
+    /// Makes every dead row due whose device is still there; returns how many there were.
+    public func retryDead(lifetime: Duration) async throws -> Int {
+        var last: Int64 = 0
+        var count = 0
+        while true {
+            let after = last
+            let ids = try await database.write { try $0.deadPushes(after: after, limit: Self.step) }
+            guard let newest = ids.last else { return count }
+            last = newest
+            count += try await retry(ids, lifetime: lifetime).count { $0.isDue }
+        }
+    }
+
+    /// Why the record at `uri` did notify, or did not, and whom.
+    ///
+    /// - Parameter hooks: those that this Hark has.
+    /// - Throws: an `OperatorError` when `uri` is no record's.
+    public func explain(_ uri: String, hooks: [Hook]) throws -> PushExplanation {
+        guard let parsed = try? ATURI(uri), let collection = parsed.collection, parsed.rkey != nil else {
+            throw OperatorError("\"\(uri)\" is no record's address, such as at://did:plc:…/social.grain.favorite/3k…")
+        }
+        let matching = hooks.filter { $0.trigger.matches(collection.description) }.map(\.name)
+        return try database.read { connection in
+            PushExplanation(
+                uri: uri, collection: collection.description,
+                record: try connection.trace(of: uri, collection: collection.description), matchingHooks: matching,
+                rows: try connection.outboxRows(uri: uri, limit: PushExplanation.limit).reversed(),
+                notes: try connection.outboxNotes(uri: uri))
+        }
+    }
+
+    public func close() { database.close() }
+}
+
+extension Configuration {
+    /// How long a push that is sent again is tried.
+    public var pushLifetime: Duration { (push?.tuning ?? PushTuning()).lifetime }
+}

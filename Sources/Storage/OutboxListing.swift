@@ -1,0 +1,104 @@
+import ATProto
+
+/// A row of the outbox as an operator may see it: of the token only its last 8 characters.
+public struct OutboxRow: Sendable, Hashable {
+    public var id: Int64
+    /// `available`, `running`, `retry`, `sent`, `dead`, `expired` or `removed`.
+    public var state: String
+    public var did: String
+    public var hook: String
+    public var uri: String
+    public var rev: String
+    /// nil when the device is gone.
+    public var tokenSuffix: String?
+    public var environment: String?
+    public var attempts: Int
+    /// The provider's word or ours; nil when there is nothing to say.
+    public var error: String?
+    /// Times are ISO 8601, UTC.
+    public var createdAt: String
+    public var expiresAt: String
+    public var nextAttemptAt: String?
+    public var sentAt: String?
+    public var failedAt: String?
+    public var apnsID: String
+
+    public static let states = ["available", "running", "retry", "sent", "dead", "expired", "removed"]
+}
+
+/// What the database knows of a record.
+public struct RecordTrace: Sendable, Hashable {
+    /// nil when it is not stored.
+    public var rev: String?
+    public var indexedAt: String?
+    /// The rev of its deletion, when one is remembered.
+    public var deletedIn: String?
+    /// Its hooks have not come to their end.
+    public var isPending = false
+}
+
+extension Connection {
+    /// Rows of the outbox, the newest first. A scan: settled rows have no index but their id's.
+    public func outboxRows(
+        state: String? = nil, did: String? = nil, uri: String? = nil, limit: Int
+    ) throws -> [OutboxRow] {
+        let statement = try statement(
+            """
+            SELECT q.id, q.state, q.did, q.hook, q.uri, q.rev, substr(t.token, -8), t.environment, q.attempts,
+                q.last_error, q.created_at, q.expires_at, q.next_attempt_at, q.sent_at, q.failed_at, q.dedupe_key
+            FROM _push_queue AS q LEFT JOIN _push_tokens AS t ON t.id = q.token_id
+            WHERE (?1 IS NULL OR q.state = ?1) AND (?2 IS NULL OR q.did = ?2) AND (?3 IS NULL OR q.uri = ?3)
+            ORDER BY q.id DESC LIMIT ?4
+            """)
+        statement.bind(1, state)
+        statement.bind(2, did)
+        statement.bind(3, uri)
+        statement.bind(4, Int64(limit))
+        var rows: [OutboxRow] = []
+        try statement.forEachRow { row in
+            func time(_ column: Int32) -> String? { row.optionalInteger(column).map { Timestamp.text($0) } }
+            rows.append(
+                OutboxRow(
+                    id: row.integer(0), state: row.text(1), did: row.text(2), hook: row.text(3), uri: row.text(4),
+                    rev: row.text(5), tokenSuffix: row.optionalText(6), environment: row.optionalText(7),
+                    attempts: Int(row.integer(8)), error: row.optionalText(9),
+                    createdAt: Timestamp.text(row.integer(10)), expiresAt: Timestamp.text(row.integer(11)),
+                    nextAttemptAt: time(12), sentAt: time(13), failedAt: time(14),
+                    apnsID: DedupeKey.uuid(row.blob(15))))
+        }
+        return rows
+    }
+
+    /// Why sends of a record's hooks made no row, in order of time. A scan.
+    public func outboxNotes(uri: String) throws -> [OutboxNote] {
+        let statement = try statement("SELECT hook, did, reason, at FROM _push_notes WHERE uri = ? ORDER BY id")
+        statement.bind(1, uri)
+        var notes: [OutboxNote] = []
+        try statement.forEachRow { row in
+            var note = OutboxNote(uri: uri, hook: row.text(0), did: row.optionalText(1), reason: row.text(2))
+            note.time = row.integer(3)
+            notes.append(note)
+        }
+        return notes
+    }
+
+    /// What is known of the record at `uri`.
+    public func trace(of uri: String, collection: String) throws -> RecordTrace {
+        var trace = RecordTrace()
+        if let table = try TableDefinition(self).name(of: collection) {
+            let statement = try prepare("SELECT rev, indexed_at FROM \(quoted(table)) WHERE uri = ?")
+            statement.bind(1, uri)
+            try statement.forEachRow { row in
+                trace.rev = row.text(0)
+                trace.indexedAt = row.text(1)
+            }
+        }
+        let deletion = try statement("SELECT rev FROM _deletions WHERE uri = ?")
+        deletion.bind(1, uri)
+        trace.deletedIn = try deletion.first { $0.text(0) }
+        let job = try statement("SELECT 1 FROM _hook_jobs WHERE uri = ? LIMIT 1")
+        job.bind(1, uri)
+        trace.isPending = try job.first { _ in true } ?? false
+        return trace
+    }
+}
