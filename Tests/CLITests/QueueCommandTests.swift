@@ -56,6 +56,7 @@ import Testing
         #expect(told.status == 0, "\(told.errors)")
         #expect(told.output.contains("not stored"))
         #expect(told.output.contains("OnCommitFavorite: has not run"))
+        #expect(told.output.contains("push     off"))
         #expect(try await hark.run(["queue", "list"]).output == "no pushes\n")
     }
 

@@ -79,12 +79,14 @@ extension Command {
             "Tells of pushes and of sends that made none, as long as the configuration's retention.push keeps them."
         ]
     ) { arguments in
-        let queue = try PushQueue(database: try arguments.configuration().database)
+        let configuration = try arguments.configuration()
+        let queue = try PushQueue(database: configuration.database)
         defer { queue.close() }
         let explanation = try queue.explain(arguments.operands[0], hooks: hooks)
         let console = Console.shared
         if arguments.has(Option.json.name) { return console.print(explanation.json.text) }
         for line in explanation.lines { console.print(line) }
+        if configuration.push == nil { console.print("push     off: the configuration has no push section") }
     }
 
     /// The rows with their columns aligned.
