@@ -5,7 +5,8 @@ import Push
 /// `push.send` → outbox → wire, beside h2load with the same header fields and body. The counterpart runs in a process
 /// and on a processor of its own, the sender and h2load in turn on the other.
 struct PushBenchmark {
-    private enum Part: String, CaseIterable { case wire, outbox, backlog, latency, delay }
+    /// In the order in which they run: the one that looks at memory before those that need much of it themselves.
+    private enum Part: String, CaseIterable { case wire, backlog, latency, outbox, delay }
 
     private var parts = Part.allCases
     private var rounds = 5

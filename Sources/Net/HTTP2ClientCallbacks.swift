@@ -121,6 +121,7 @@ func clientReadBody(
         if let base = body.baseAddress { buffer.update(from: base + start, count: count) }
     }
     stream.pointee.bodyOffset = start + count
+    withSession(user, { $0.bodySent(count) }, otherwise: ())
     if start + count == stream.pointee.body.count { flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
     return count
 }

@@ -42,6 +42,8 @@ final class HTTP2ClientSession {
     private var pendingHead = 0
     private var block = HeaderBlock()
     var memory = FieldMemory()
+    /// Bytes of bodies that nghttp2 has but has not given out.
+    private var unsentBody = 0
     /// HEADERS that nghttp2 has but has not given out.
     var unsentHeaders = 0
     var lastSentStream: Int32 = 0
@@ -157,7 +159,7 @@ final class HTTP2ClientSession {
     func gather(into output: inout ByteBuffer, firstStream: inout Int32) throws -> Bool {
         firstStream = lastSentStream + 1
         while true {
-            submitPending()
+            let hasSubmitted = submitPending()
             while output.count < HTTP2.gatherLimit || unsentHeaders > 0 {
                 var frame: UnsafePointer<UInt8>?
                 let count = nghttp2_session_mem_send(session, &frame)
@@ -169,7 +171,7 @@ final class HTTP2ClientSession {
                 output.append(frame, count: count)
             }
             if output.count >= HTTP2.gatherLimit { return true }
-            if pendingHead == pending.count { return false }
+            if pendingHead == pending.count || !hasSubmitted { return false }
         }
     }
 
@@ -177,10 +179,16 @@ final class HTTP2ClientSession {
     var isOver: Bool { nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0 }
 
     /// Hands waiting requests to nghttp2, not more at once than one write holds.
-    private func submitPending() {
+    ///
+    /// A request waits here until the connection's window has room for its body: nghttp2 would take the streams that wait
+    /// for it in any order, and let some starve. False when there was nothing to hand over.
+    private func submitPending() -> Bool {
         var budget = 32
         while budget > 0, pendingHead < pending.count {
             let stream = pending[pendingHead]
+            guard stream.pointee.completion == nil || isClosedToRequests || fits(stream.pointee.body.count) else {
+                break
+            }
             pendingHead += 1
             guard stream.pointee.completion != nil else {
                 streams.release(stream)
@@ -198,6 +206,13 @@ final class HTTP2ClientSession {
             pending.removeAll(keepingCapacity: true)
             pendingHead = 0
         }
+        return budget < 32
+    }
+
+    /// Whether a body fits into the connection's window behind those that are still to go; that of an only stream always
+    /// does.
+    private func fits(_ count: Int) -> Bool {
+        submittedStreams == 0 || Int(nghttp2_session_get_remote_window_size(session)) >= unsentBody + count
     }
 
     private func submit(_ stream: Stream) -> Bool {
@@ -211,6 +226,7 @@ final class HTTP2ClientSession {
         stream.pointee.id = id
         submittedStreams += 1
         unsentHeaders += 1
+        unsentBody += stream.pointee.body.count
         if id >= lastStreamID, !isExhausted {
             isExhausted = true
             roomChanged = true
@@ -261,6 +277,7 @@ final class HTTP2ClientSession {
         settle(stream, result(of: stream, errorCode: errorCode, isUnsent: isUnsent))
         openStreams -= 1
         submittedStreams -= 1
+        unsentBody -= stream.pointee.body.count - stream.pointee.bodyOffset
         roomChanged = true
         streams.release(stream)
     }
@@ -277,6 +294,8 @@ final class HTTP2ClientSession {
         if isUnsent || errorCode == HTTP2.refusedStream && stream.pointee.status == 0 { return .failure(.notProcessed) }
         return .failure(.ambiguous("the stream was reset: \(HTTP2.name(ofError: errorCode))"))
     }
+
+    func bodySent(_ count: Int) { unsentBody -= count }
 
     func headersSent(_ id: Int32) {
         lastSentStream = id

@@ -78,6 +78,18 @@ import Testing
             for request in finished { request.completion(request.result) }
         }
 
+        /// The streams whose HEADERS were written.
+        var headers: [UInt32] {
+            var streams: [UInt32] = []
+            var start = Frames.clientPreface.count
+            while start + 9 <= written.count {
+                let head = written[start..<start + 9].map(UInt32.init)
+                if head[3] == 1 { streams.append(head[5] << 24 | head[6] << 16 | head[7] << 8 | head[8]) }
+                start += 9 + Int(head[0] << 16 | head[1] << 8 | head[2])
+            }
+            return streams
+        }
+
         func end(firstUnsent: Int32 = .max) {
             session.fail("over", firstUnsent: firstUnsent)
             let finished = session.finished
@@ -120,6 +132,21 @@ import Testing
         #expect(subject.session.room == 0 || failed)
         subject.end()
         #expect(subject.completions == (subject === peer ? 3 : 0))
+    }
+
+    @Test func keepsRequestsBackUntilTheWindowHasRoom() throws {
+        let peer = try opened(0)
+        for number in 0..<6 { peer.request(number, body: Array(repeating: 1, count: 16_000)) }
+        try peer.turn()
+        #expect(peer.headers == [1, 3, 5, 7])
+        try peer.receive(Frames.frame(8, Frames.bytes(16_000)))
+        try peer.turn()
+        #expect(peer.headers == [1, 3, 5, 7, 9])
+        // Nobody waits for a window once there is no way to be sent.
+        try peer.receive(Frames.goAway(last: 9, error: 0))
+        try peer.turn()
+        #expect(throws: StreamFailure.notProcessed) { try peer.results[5]?.get() }
+        #expect(peer.completions == 1)
     }
 
     @Test(arguments: malformedHeaders)
