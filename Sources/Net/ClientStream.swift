@@ -26,6 +26,8 @@ struct ClientStream {
     var status = 0
     var answerHeaders: [HeaderField] = []
     var answerHeaderBytes = 0
+    /// The answer's header block has come: its status is known, whatever happens to its body.
+    var hasStatus = false
     var isInTrailers = false
     var answerBody: [UInt8] = []
     /// The answer's END_STREAM has come.

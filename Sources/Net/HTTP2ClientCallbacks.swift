@@ -73,9 +73,9 @@ func clientFrameReceived(
     let head = frame.pointee.hd
     switch UInt32(head.type) {
     case NGHTTP2_HEADERS.rawValue, NGHTTP2_DATA.rawValue:
-        guard head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0, let stream = stream(session, head.stream_id)
-        else { return 0 }
-        stream.pointee.isAnswered = stream.pointee.status >= 200
+        guard let stream = stream(session, head.stream_id), stream.pointee.status >= 200 else { return 0 }
+        stream.pointee.hasStatus = true
+        if head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 { stream.pointee.isAnswered = true }
     case NGHTTP2_SETTINGS.rawValue where head.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) == 0:
         withSession(user, { $0.settingsReceived() }, otherwise: ())
     case NGHTTP2_PING.rawValue where head.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0:

@@ -116,7 +116,7 @@ final class HTTP2ClientSession {
     func expire(_ now: MonotonicTime) {
         while let stream = streams.byDeadline.first, stream.pointee.deadline <= now {
             let id = stream.pointee.id
-            settle(stream, .failure(isUnsent(stream) ? .notProcessed : .timedOut))
+            settle(stream, answer(of: stream) ?? .failure(isUnsent(stream) ? .notProcessed : .timedOut))
             if id != 0 { nghttp2_submit_rst_stream(session, 0, id, HTTP2.cancel) }
         }
     }
@@ -135,7 +135,7 @@ final class HTTP2ClientSession {
     func fail(_ reason: String, firstUnsent: Int32) {
         while let stream = streams.byDeadline.first {
             let isUnsent = isUnsent(stream) || stream.pointee.id >= firstUnsent
-            settle(stream, .failure(isUnsent ? .notProcessed : .ambiguous(reason)))
+            settle(stream, answer(of: stream) ?? .failure(isUnsent ? .notProcessed : .ambiguous(reason)))
         }
         pending.removeAll()
         pendingHead = 0
@@ -285,17 +285,20 @@ final class HTTP2ClientSession {
     private func result(
         of stream: Stream, errorCode: UInt32, isUnsent: Bool
     ) -> Result<HTTP2Response, StreamFailure> {
-        if stream.pointee.isAnswered {
-            return .success(
-                HTTP2Response(
-                    status: stream.pointee.status, headers: stream.pointee.answerHeaders,
-                    body: stream.pointee.answerBody))
-        }
+        if let answer = answer(of: stream) { return answer }
         if isUnsent || errorCode == HTTP2.refusedStream && stream.pointee.status == 0 { return .failure(.notProcessed) }
         return .failure(.ambiguous("the stream was reset: \(HTTP2.name(ofError: errorCode))"))
     }
 
     func bodySent(_ count: Int) { unsentBody -= count }
+
+    private func answer(of stream: Stream) -> Result<HTTP2Response, StreamFailure>? {
+        guard stream.pointee.hasStatus else { return nil }
+        return .success(
+            HTTP2Response(
+                status: stream.pointee.status, headers: stream.pointee.answerHeaders, body: stream.pointee.answerBody,
+                isWhole: stream.pointee.isAnswered))
+    }
 
     func headersSent(_ id: Int32) {
         lastSentStream = id

@@ -17,15 +17,18 @@ public struct HeaderField: Sendable, Hashable {
     }
 }
 
-/// An answer that has arrived whole.
+/// An answer: its headers whole, and its body as far as it came.
 public struct HTTP2Response: Sendable {
     public var status: Int
     /// In order of arrival, without `:status`.
     public var headers: [HeaderField]
     /// At most `HTTP2ClientConnection.maximumBody` bytes; the rest is dropped.
     public var body: [UInt8]
+    /// False when the stream ended or timed out before the answer's END_STREAM: the status stands, the body is cut off.
+    public var isWhole: Bool
 
-    public init(status: Int, headers: [HeaderField] = [], body: [UInt8] = []) {
+    public init(status: Int, headers: [HeaderField] = [], body: [UInt8] = [], isWhole: Bool = true) {
+        self.isWhole = isWhole
         self.status = status
         self.headers = headers
         self.body = body

@@ -149,6 +149,24 @@ import Testing
         #expect(peer.completions == 1)
     }
 
+    @Test(arguments: [0, 1, 2])
+    func aStatusStandsEvenIfItsBodyIsCutOff(end: Int) throws {
+        let peer = try Peer()
+        try peer.receive(Frames.settings)
+        peer.request(0, deadline: 5)
+        try peer.turn()
+        // HEADERS with :status 200 and without END_STREAM.
+        try peer.receive(Frames.frame(1, flags: 4, stream: 1, [0x88]))
+        switch end {
+        case 0: try peer.receive(Frames.frame(3, stream: 1, Frames.bytes(2)))
+        case 1: peer.session.expire(MonotonicTime(nanoseconds: 6))
+        default: peer.end()
+        }
+        try peer.turn()
+        #expect(peer.results[0]?.status == 200)
+        #expect(peer.completions == 1)
+    }
+
     @Test(arguments: malformedHeaders)
     func resetsAStreamForAMalformedAnswer(_ answer: Case) throws {
         let peer = try opened(2)

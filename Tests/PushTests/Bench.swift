@@ -31,11 +31,19 @@ final class Bench: Sendable {
         script: @escaping Gateway.Script
     ) throws {
         let gateway = try Gateway(options: options, script: script)
+        try self.init(gateway: gateway, tuning: tuning, clock: clock, separateSandbox: sandbox)
+    }
+
+    /// - Parameter aim: where pushes go; to the gateway when nil.
+    convenience init(
+        gateway: Gateway, aim: Endpoint? = nil, tuning: PushTuning = PushTuning(), clock: any PushClock = TestClock(),
+        separateSandbox sandbox: Gateway? = nil
+    ) throws {
         let credentials = try APNsCredentials.generate(bundleID: Self.bundleID)
         let gateways = sandbox.map { [APNsEnvironment.production: gateway.endpoint, .sandbox: $0.endpoint] }
         try self.init(
-            credentials, caPEM: gateway.caPEM, port: gateway.port, tuning: tuning, clock: clock, gateways: gateways,
-            scripted: gateway)
+            credentials, caPEM: gateway.caPEM, aim: aim ?? gateway.endpoint, tuning: tuning, clock: clock,
+            gateways: gateways, scripted: gateway)
     }
 
     /// With a simulator, which stays the caller's.
@@ -43,11 +51,12 @@ final class Bench: Sendable {
         simulator: APNsSimulator, credentials: APNsCredentials, tuning: PushTuning = PushTuning(),
         clock: any PushClock = TestClock(start: SystemClock().now)
     ) throws {
-        try self.init(credentials, caPEM: simulator.caPEM, port: simulator.port, tuning: tuning, clock: clock)
+        let aim = Endpoint(host: "127.0.0.1", port: simulator.port)
+        try self.init(credentials, caPEM: simulator.caPEM, aim: aim, tuning: tuning, clock: clock)
     }
 
     private init(
-        _ credentials: APNsCredentials, caPEM: String, port: UInt16, tuning: PushTuning, clock: any PushClock,
+        _ credentials: APNsCredentials, caPEM: String, aim: Endpoint, tuning: PushTuning, clock: any PushClock,
         gateways: [APNsEnvironment: Endpoint]? = nil, scripted: Gateway? = nil
     ) throws {
         folder = try Folder()
@@ -64,14 +73,14 @@ final class Bench: Sendable {
         try caPEM.write(to: caFile)
         configuration = APNsConfiguration(
             keyPEM: credentials.keyPEM, keyID: credentials.keyID, teamID: credentials.teamID,
-            bundleID: credentials.bundleID, standIn: Endpoint(host: "127.0.0.1", port: port), caFile: caFile)
+            bundleID: credentials.bundleID, standIn: aim, caFile: caFile)
         service = try PushService(
             database: database, apns: configuration, emit: emit, tuning: tuning, clock: clock, gateways: gateways)
         service.start()
     }
 
     deinit {
-        scripted?.stop()
+        scripted?.end()
         database.close()
     }
 

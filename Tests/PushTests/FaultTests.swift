@@ -216,7 +216,7 @@ struct FaultTests {
         #expect(await bench.drain() == 0)
         #expect(sandbox.received.count == 7)
         #expect(bench.gateway.received.count == 31 + 27)
-        sandbox.stop()
+        sandbox.end()
     }
 
     @Test func givesUpOnAGatewayOutOfReach() async throws {

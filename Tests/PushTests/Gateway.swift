@@ -15,7 +15,7 @@ final class Gateway: HTTP2ServerHandler, @unchecked Sendable {
         var place: Int
         var fields: [(name: String, value: String)]
         var body: [UInt8]
-        unowned let gateway: Gateway
+        let gateway: Gateway
         let peer: HTTP2ServerConnection
         let stream: Int32
 
@@ -53,20 +53,30 @@ final class Gateway: HTTP2ServerHandler, @unchecked Sendable {
     private let loop: EventLoop
     private let tls: TLSContext
     private let script: Script
+    private let onConnect: (@Sendable (HTTP2ServerConnection) -> Void)?
     private let state = Mutex(State())
     private let server = Mutex<HTTP2Server?>(nil)
     let port: UInt16
 
-    init(options: HTTP2Server.Options = HTTP2Server.Options(), script: @escaping Script) throws {
-        let certificate = try Self.certificate.get()
-        caPEM = certificate.caPEM
-        tls = try TLSContext.server(certificatePEM: certificate.certificatePEM, keyPEM: certificate.keyPEM)
+    /// - Parameters:
+    ///   - port: 0 for any that is free.
+    ///   - certificate: one that all gateways share when nil.
+    init(
+        options: HTTP2Server.Options = HTTP2Server.Options(), port: UInt16 = 0,
+        certificate other: SelfSignedCertificate? = nil, offersHTTP2: Bool = true,
+        onConnect: (@Sendable (HTTP2ServerConnection) -> Void)? = nil, script: @escaping Script
+    ) throws {
+        let certificate = try other ?? Self.certificate.get()
+        caPEM = try Self.certificate.get().caPEM
+        tls = try TLSContext.server(
+            certificatePEM: certificate.certificatePEM, keyPEM: certificate.keyPEM, offersHTTP2: offersHTTP2)
+        self.onConnect = onConnect
         loop = try EventLoop(name: "gateway")
         self.script = script
         let listener = Listener()
         let server = try HTTP2Server(
-            listen: Endpoint(host: "127.0.0.1", port: 0), tls: tls, on: loop, options: options, handler: listener)
-        port = server.port
+            listen: Endpoint(host: "127.0.0.1", port: port), tls: tls, on: loop, options: options, handler: listener)
+        self.port = server.port
         listener.gateway = self
         self.server.withLock { $0 = server }
     }
@@ -88,6 +98,17 @@ final class Gateway: HTTP2ServerHandler, @unchecked Sendable {
         loop.stop()
     }
 
+    /// Stops, and lets go of its requests, which hold it.
+    func end() {
+        stop()
+        // Let go of outside the lock, since that ends connections, which report here.
+        let old = state.withLock { state in
+            defer { state = State() }
+            return state
+        }
+        _ = consume old
+    }
+
     func serverConnected(_ connection: HTTP2ServerConnection) {
         state.withLock { state in
             state.connectionCount += 1
@@ -95,6 +116,7 @@ final class Gateway: HTTP2ServerHandler, @unchecked Sendable {
             state.mostOpenConnections = max(state.mostOpenConnections, state.openConnections)
             state.connections[ObjectIdentifier(connection)] = (state.connectionCount, 0)
         }
+        onConnect?(connection)
     }
 
     func serverDisconnected(_ connection: HTTP2ServerConnection, error: (any Error)?) {

@@ -210,7 +210,10 @@ extension APNsConnectionPool {
 extension APNsConnectionPool {
     private func ended(_ flight: Flight, on lane: Lane, _ result: Result<HTTP2Response, StreamFailure>) {
         switch result {
-        case .success(let response): answered(flight, on: lane, response)
+        case .success(let response) where response.isWhole || response.status == 200:
+            answered(flight, on: lane, response)
+        case .success(let response):
+            cutOff(flight, on: lane, status: response.status)
         case .failure(.notProcessed): refused(flight, on: lane)
         case .failure(.ambiguous):
             lane.state.failed()
@@ -269,6 +272,12 @@ extension APNsConnectionPool {
         default:
             owner.pool(self, ended: flight, outcome, reason: answer.label)
         }
+    }
+
+    /// It was refused, but the body that says why did not come whole: nothing was delivered, so that asking again is safe.
+    private func cutOff(_ flight: Flight, on lane: Lane, status: Int) {
+        lane.state.answered(success: false)
+        owner.pool(self, ended: flight, .retry(retryAfter: nil), reason: "HTTP \(status), cut off")
     }
 
     private func doubt(_ flight: Flight, _ answer: APNsAnswer) {
