@@ -10,8 +10,8 @@ final class CrashStage {
     private let recording: String
     private var database: String { folder + "/hark.db" }
     private var figures = CrashFigures()
-    /// How many requests the gateway had seen when each process ended, and which rows it was sending then.
-    private var ends: [(received: Int, running: Set<String>)] = []
+    /// The last connection that the gateway had seen when each process ended, and which rows it was sending then.
+    private var ends: [(connection: Int, running: Set<String>)] = []
 
     init(seed: UInt64, events: Int, faults: Faults, in place: String) async throws {
         folder = place + "/hark-crash-\(getpid())-\(seed)"
@@ -67,7 +67,7 @@ final class CrashStage {
             figures.kills += 1
             let running = try rows().filter { $0.state == "running" }
             figures.inFlight.append(running.count)
-            ends.append((simulator.received.count, Set(running.map(\.id))))
+            ends.append((simulator.counts.connections, Set(running.map(\.id))))
         }
         let last = try CrashChild.start(folder: folder, recording: recording, port: simulator.port)
         last.waitUntilExit()
@@ -85,16 +85,15 @@ final class CrashStage {
     // MARK: Judging
 
     private func judge() throws {
-        let accepted = simulator.received.enumerated().filter { $0.element.isAccepted }
         var deliveries: [String: [Int]] = [:]
         var pushes: [String: ReceivedPush] = [:]
-        for (index, push) in accepted {
+        for push in simulator.received where push.isAccepted {
             let id = Self.bare(push.apnsID)
-            deliveries[id, default: []].append(index)
+            deliveries[id, default: []].append(push.connection)
             pushes[id] = push
         }
         compare(pushes.values.map(Self.key), evening.expectedPushes(on: evening.devices).map(Self.key))
-        for (id, places) in deliveries { judge(id, places) }
+        for (id, connections) in deliveries { judge(id, connections) }
         for row in try rows() {
             switch row.state {
             case "sent": if deliveries[row.id] == nil { figures.falselySent += 1 }
@@ -105,11 +104,11 @@ final class CrashStage {
     }
 
     /// A second delivery is excused when the process that made the one before it was killed while the row was running.
-    private func judge(_ id: String, _ places: [Int]) {
-        for (earlier, later) in zip(places, places.dropFirst()) {
+    private func judge(_ id: String, _ connections: [Int]) {
+        for (earlier, later) in zip(connections, connections.dropFirst()) {
             figures.duplicates += 1
-            let end = ends.first { earlier < $0.received }
-            let isExcused = end.map { $0.received <= later && $0.running.contains(id) } ?? false
+            let end = ends.first { earlier <= $0.connection }
+            let isExcused = end.map { $0.connection < later && $0.running.contains(id) } ?? false
             if !isExcused { figures.inexcusable += 1 }
         }
     }

@@ -71,9 +71,12 @@ final class HarkProcess: Sendable {
             wasKilled: process.terminationReason == .uncaughtSignal)
     }
 
-    /// Sends a signal to everything that runs here.
-    func kill(_ signal: Int32) {
-        for id in processIDs.withLock({ $0 }) { Foundation.kill(id, signal) }
+    /// Sends a signal to everything that runs here. False when nothing does.
+    @discardableResult
+    func kill(_ signal: Int32) -> Bool {
+        let ids = processIDs.withLock { $0 }
+        for id in ids { Foundation.kill(id, signal) }
+        return !ids.isEmpty
     }
 
     /// Beside the test bundle, where the build puts both.

@@ -9,7 +9,9 @@ struct ReplayStage {
     let simulator: APNsSimulator
     let environment: [String: String]
 
-    init(_ evening: GrainEvening, onPush: (@Sendable (ReceivedPush) -> Void)? = nil) async throws {
+    init(_ evening: GrainEvening, faults: Faults = Faults(), onPush: (@Sendable (ReceivedPush) -> Void)? = nil)
+        async throws
+    {
         hark = try HarkProcess()
         let folder = hark.folder.path
         try evening.write(.jetstream, toFile: folder + "/evening.jsonl")
@@ -18,6 +20,7 @@ struct ReplayStage {
         let credentials = try APNsCredentials.generate(bundleID: "social.grain.test")
         var options = APNsSimulator.Options(providers: [credentials])
         options.onPush = onPush
+        options.faults = faults
         for device in evening.devices {
             switch device.deadAnswer {
             case .unregistered?: options.deadTokens.updateValue(nil, forKey: device.token)

@@ -49,6 +49,12 @@ import Testing
         #expect(items.count == 2)
     }
 
+    @Test func aLaterLineOfBytesDoesNotHideTheFormat() throws {
+        let (format, items) = try items(Array("{\"a\":1}\n".utf8) + [0, 255, 10] + Array("{\"b\":1}\n".utf8))
+        #expect(format == .jetstream)
+        #expect(items.count == 3)
+    }
+
     @Test func aLineBeyondTheLimitIsPassedOver() throws {
         let long = [UInt8](repeating: UInt8(ascii: "x"), count: 6_000_000)
         let (_, items) = try items(Array("{}\n".utf8) + long + Array("\n{}".utf8))

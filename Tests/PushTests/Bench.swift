@@ -81,6 +81,7 @@ final class Bench: Sendable {
 
     deinit {
         scripted?.end()
+        (clock as? TestClock)?.end()
         database.close()
     }
 

@@ -46,6 +46,15 @@ final class TestClock: PushClock {
         if isDue { loop.execute(job) }
     }
 
+    /// Lets go of what waits for its time.
+    func end() {
+        let timers = state.withLock { state in
+            defer { state.timers = [] }
+            return state.timers
+        }
+        _ = consume timers
+    }
+
     func advance(by milliseconds: Int64) {
         let due = state.withLock { state in
             state.now += milliseconds

@@ -48,8 +48,10 @@ public enum RecordingFormat: String, Sendable {
         return bytes.dropFirst(varintLength).starts(with: expected)
     }
 
-    /// No control characters but white space in the first line or so.
+    /// Begins with an object, whatever lies on later lines, or has one somewhere and nothing that no text has.
     private static func looksLikeText(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        !bytes.isEmpty && bytes.contains { $0 == UInt8(ascii: "{") } && !bytes.contains { $0 == 0 }
+        let first = bytes.first { !" \t\r\n".utf8.contains($0) }
+        if first == UInt8(ascii: "{") { return true }
+        return bytes.contains { $0 == UInt8(ascii: "{") } && !bytes.contains { $0 == 0 }
     }
 }
