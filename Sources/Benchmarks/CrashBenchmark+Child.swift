@@ -19,7 +19,7 @@ struct CrashChild {
     func run() async throws {
         let configuration = try Configuration.load(
             file: folder + "/hark.json5", environment: ProcessInfo.processInfo.environment)
-        let assembly = try Assembly(configuration, hooks: hooks) { _ in }
+        let assembly = try Assembly(configuration, hooks: hooks, purpose: .replaying) { _ in }
         let summary = try await Replay(assembly).run([recording])
         await assembly.stop()
         say(summary.json.text)

@@ -15,6 +15,7 @@ final class TestClock: PushClock {
         var now: Int64
         var patience: Int64
         var timers: [Timer] = []
+        var isEnded = false
         var delays: [Int64] = []
     }
 
@@ -36,6 +37,7 @@ final class TestClock: PushClock {
         let isDue = state.withLock { state in
             state.delays.append(milliseconds)
             let time = state.now + milliseconds
+            if state.isEnded { return false }
             guard milliseconds <= state.patience else {
                 state.timers.append(Timer(time: time, loop: loop, job: job))
                 return false
@@ -46,10 +48,10 @@ final class TestClock: PushClock {
         if isDue { loop.execute(job) }
     }
 
-    /// Lets go of what waits for its time.
+    /// Lets go of what waits for its time, and takes no more.
     func end() {
         let timers = state.withLock { state in
-            defer { state.timers = [] }
+            defer { (state.timers, state.isEnded) = ([], true) }
             return state.timers
         }
         _ = consume timers
