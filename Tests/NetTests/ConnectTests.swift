@@ -61,7 +61,9 @@ import Testing
         var options = HTTP2Server.Options()
         options.greeting = .silent
         let wire = try Wire(options: options)
-        let client = try wire.client()
+        var patient = HTTP2ClientConnection.Options()
+        patient.handshakeTimeout = .seconds(300)
+        let client = try wire.client(options: patient)
         #expect(await client.onLoop(\.room) == 0)
         #expect(await client.send().failure == .notProcessed)
         client.close()

@@ -172,5 +172,6 @@ struct OptionDeliveryTests {
         #expect(try bench.rows().isEmpty)
         #expect(try bench.database.read { try $0.outboxNotes(uri: "at://x/y.z/1") }.isEmpty)
         await service.stop(deadline: .zero)
+        later.end()
     }
 }

@@ -74,6 +74,7 @@ struct SimulatorTests {
         var tuning = PushTuning()
         // Long enough for every answer that comes, on a slow machine too.
         if fault.hasPrefix("silent") { tuning.requestTimeout = .milliseconds(1500) }
+        tuning.resendsAfterTimeout = 5
         let bench = try await deliver(150, to: deviceTokens(4), through: simulator, as: credentials, tuning: tuning)
         #expect(Set(simulator.received.filter(\.isAccepted).map(\.apnsID)).count == 600)
         #expect(try bench.rows().allSatisfy { $0.state == "sent" })
