@@ -6,7 +6,8 @@ import Synchronization
 /// Reads sources into the database and runs the hooks of what was applied.
 ///
 /// Decoding and writing are stages that overlap: while the writer commits one batch, the next is decoded.
-/// Nothing is read on while `Options.pendingJobs` applied ops wait for their hooks.
+/// Nothing is read on while `Options.pendingJobs` applied ops, or `Options.pendingBytes` of their records, wait for
+/// their hooks.
 public final class Indexer: Sendable {
     public struct Options: Sendable {
         /// Ops in one transaction at most.
@@ -18,7 +19,9 @@ public final class Indexer: Sendable {
         /// Hook runs side by side at most.
         public var hookConcurrency = 32
         /// Applied ops whose hooks have not run at most; beyond it the source waits.
-        public var pendingJobs = 10_000
+        public var pendingJobs = 5_000
+        /// Bytes of their records at most.
+        public var pendingBytes = 8 << 20
         /// How long one hook may run.
         public var hookTimeout: Duration = .seconds(30)
         public init() {}
@@ -50,7 +53,8 @@ public final class Indexer: Sendable {
             hooks: hooks, database: StoredHookDatabase(database: database), outbox: outbox, emit: emit,
             deadlines: HookDeadlines(limit: options.hookTimeout), executor: HookExecutor())
         dispatcher = HookDispatcher(
-            runner: runner, database: database, concurrency: options.hookConcurrency, limit: options.pendingJobs)
+            runner: runner, database: database, concurrency: options.hookConcurrency, limit: options.pendingJobs,
+            byteLimit: options.pendingBytes)
     }
 
     /// Runs the hooks of jobs that an earlier process left behind; returns how many there were. Call first.

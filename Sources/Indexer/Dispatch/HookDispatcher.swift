@@ -19,6 +19,8 @@ final class HookDispatcher: Sendable {
         var workers = 0
         /// Jobs whose end is not committed.
         var pending = 0
+        /// Bytes of the records of jobs that have not run.
+        var pendingBytes = 0
         var ended: [(job: Int64, gathered: Gathered)] = []
         var committing = false
         var counts = Counts()
@@ -32,14 +34,20 @@ final class HookDispatcher: Sendable {
     private let database: Database
     private let concurrency: Int
     private let limit: Int
+    private let byteLimit: Int
 
-    /// `limit`: how many jobs may be pending before `room` makes its caller wait.
-    init(runner: HookRunner, database: Database, concurrency: Int, limit: Int) {
+    /// `limit`, `byteLimit`: how many jobs, and bytes of their records, may be pending before `room` makes its caller
+    /// wait.
+    init(runner: HookRunner, database: Database, concurrency: Int, limit: Int, byteLimit: Int) {
         self.runner = runner
         self.database = database
         self.concurrency = concurrency
         self.limit = limit
+        self.byteLimit = byteLimit
     }
+
+    /// Whether more jobs are welcome.
+    var hasRoom: Bool { state.withLock { hasRoom($0) } }
 
     var counts: Counts { state.withLock { $0.counts } }
 
@@ -49,6 +57,7 @@ final class HookDispatcher: Sendable {
         let starting = state.withLock { state in
             state.pending += jobs.count
             for job in jobs {
+                state.pendingBytes += job.recordSize
                 if state.waiting[job.did] == nil {
                     state.waiting[job.did] = Fifo()
                     state.ready.append(job.did)
@@ -62,11 +71,11 @@ final class HookDispatcher: Sendable {
         for _ in 0..<starting { Task { await work() } }
     }
 
-    /// Returns when fewer jobs are pending than the limit.
+    /// Returns when fewer jobs, and bytes of records, are pending than the limits.
     func room() async throws {
         await withCheckedContinuation { continuation in
             let now = state.withLock { state in
-                if state.pending < limit || state.failure != nil { return true }
+                if hasRoom(state) { return true }
                 state.roomWaiters.append(continuation)
                 return false
             }
@@ -88,6 +97,10 @@ final class HookDispatcher: Sendable {
         try throwFailure()
     }
 
+    private func hasRoom(_ state: borrowing State) -> Bool {
+        state.failure != nil || state.pending < limit && state.pendingBytes < byteLimit
+    }
+
     private func throwFailure() throws {
         if let failure = state.withLock({ $0.failure }) { throw failure }
     }
@@ -99,6 +112,7 @@ final class HookDispatcher: Sendable {
             let commit = state.withLock { state in
                 state.counts.runs += result.runs
                 state.counts.errors += result.errors
+                state.pendingBytes -= job.recordSize
                 state.ended.append((job.id, result.gathered))
                 if state.waiting[job.did]?.isEmpty == false {
                     state.ready.append(job.did)
@@ -150,7 +164,7 @@ final class HookDispatcher: Sendable {
             case .failure(let error): state.failure = error
             }
             var waiters: [CheckedContinuation<Void, Never>] = []
-            if state.pending < limit || state.failure != nil { swap(&waiters, &state.roomWaiters) }
+            if hasRoom(state) { swap(&waiters, &state.roomWaiters) }
             if state.pending == 0 || state.failure != nil {
                 waiters += state.idleWaiters
                 state.idleWaiters = []
@@ -162,4 +176,9 @@ final class HookDispatcher: Sendable {
         for waiter in waiters { waiter.resume() }
         if more { commitEnded() }
     }
+}
+
+extension HookJob {
+    /// Bytes.
+    fileprivate var recordSize: Int { record?.count ?? 0 }
 }
