@@ -57,6 +57,22 @@ extension Transaction {
         return id
     }
 
+    /// The same, for a person who may have `limit` devices: those not seen for longest make room for a new one.
+    public func register(_ token: NewPushToken, now: Int64, limit: Int) throws -> Int64 {
+        let id = try register(token, now: now)
+        let statement = try connection.statement(
+            """
+            SELECT id FROM _push_tokens WHERE did = ?1 AND id <> ?2 ORDER BY lastSeenAt DESC, id DESC LIMIT -1 OFFSET ?3
+            """)
+        statement.bind(1, token.did)
+        statement.bind(2, id)
+        statement.bind(3, Int64(max(limit - 1, 0)))
+        var surplus: [Int64] = []
+        try statement.forEachRow { surplus.append($0.integer(0)) }
+        for id in surplus { _ = try removeToken(id: id, did: token.did) }
+        return id
+    }
+
     private func bind(_ token: NewPushToken, _ time: String, to statement: Statement) {
         statement.bind(1, token.did)
         statement.bind(2, token.token)
