@@ -23,7 +23,8 @@ struct DocumentSource {
 
     private init(plc did: DID, directory: String) throws(IdentityError) {
         // did:plc is 24 characters of base32.
-        let isValid = did.identifier.utf8.count == 24
+        let isValid =
+            did.identifier.utf8.count == 24
             && did.identifier.utf8.allSatisfy { 0x61...0x7A ~= $0 || 0x32...0x37 ~= $0 }
         guard isValid else { throw .unsupported("not a did:plc: 24 characters of base32 expected") }
         kind = .directory

@@ -146,7 +146,9 @@ public final class IdentityResolver: Sendable {
     }
 
     /// Counts a fetch that begins or ends. False when there is no room for one more.
-    private static func count(_ change: Int, _ kind: DocumentSource.Kind, in state: inout State, _ options: Options) -> Bool {
+    private static func count(_ change: Int, _ kind: DocumentSource.Kind, in state: inout State, _ options: Options)
+        -> Bool
+    {
         switch kind {
         case .directory:
             if change > 0, state.directoryFetches >= options.maximumDirectoryFetches { return false }

@@ -20,7 +20,8 @@ final class ServerFigures: Sendable {
     func watch(_ server: HTTPServer) { watched.withLock { $0.server = server } }
 
     var text: String {
-        var text = "# HELP hark_xrpc_requests_total Answers by method and status.\n# TYPE hark_xrpc_requests_total counter\n"
+        var text =
+            "# HELP hark_xrpc_requests_total Answers by method and status.\n# TYPE hark_xrpc_requests_total counter\n"
         for (key, count) in meter.snapshot {
             text += "hark_xrpc_requests_total{method=\"\(key.method)\",status=\"\(key.status)\"} \(count)\n"
         }

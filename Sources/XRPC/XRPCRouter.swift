@@ -79,7 +79,8 @@ struct XRPCRouter: Sendable {
             let viewer = try await auth.viewer(authorization: request.headers["authorization"], method: method.nsid)
             let body = method.kind == .query ? JSONBody() : try JSONBody(request.body)
             if let did = body["did"], did != .string(viewer.description) {
-                throw XRPCError.invalidRequest("the body names another account: the token alone says whose device it is")
+                throw XRPCError.invalidRequest(
+                    "the body names another account: the token alone says whose device it is")
             }
             let output = try await method.run(XRPCMethod.Call(viewer: viewer, body: body))
             return answers.success(output)
@@ -134,7 +135,8 @@ struct XRPCAnswers: Sendable {
     private func challenge(_ error: XRPCError) -> String {
         guard error.name != XRPCError.authMissing.name else { return "Bearer realm=\"\(realm)\"" }
         let text = error.message.unicodeScalars.filter { $0.isASCII && $0 != "\"" && $0 != "\\" && $0.value >= 0x20 }
-        return "Bearer realm=\"\(realm)\", error=\"invalid_token\", error_description=\"\(String(String.UnicodeScalarView(text)))\""
+        return
+            "Bearer realm=\"\(realm)\", error=\"invalid_token\", error_description=\"\(String(String.UnicodeScalarView(text)))\""
     }
 
     func wrongVerb(_ verb: String, allowed: [String]) -> HTTPResponse {

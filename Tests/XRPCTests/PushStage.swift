@@ -75,7 +75,8 @@ struct Account: Sendable {
 
     /// A token as an account's server makes it. What is nil is left out.
     func token(
-        _ method: String?, aud: String? = "did:web:push.test", exp: Int64? = nil, iss: String? = nil, jti: String? = UUID().uuidString,
+        _ method: String?, aud: String? = "did:web:push.test", exp: Int64? = nil, iss: String? = nil,
+        jti: String? = UUID().uuidString,
         header: String? = nil, extra: String = "", signedBy signer: PrivateKey? = nil
     ) throws -> String {
         let now = Int64(Date().timeIntervalSince1970)
@@ -125,7 +126,9 @@ final class PushStage: Sendable {
     }
 
     /// Calls a method with a fresh token of `account`, or with the given one.
-    func call(_ nsid: String, _ account: Account? = nil, token: String? = nil, _ body: String? = nil) async throws -> WireAnswer {
+    func call(_ nsid: String, _ account: Account? = nil, token: String? = nil, _ body: String? = nil) async throws
+        -> WireAnswer
+    {
         let token = try token ?? account?.token(nsid)
         let authorization = token.map { "Bearer \($0)" }
         var headers: KeyValuePairs<String, String> = [:]
@@ -136,7 +139,8 @@ final class PushStage: Sendable {
         case (nil, nil): break
         }
         return try await WireClient.ask(
-            server.port, body == nil ? "GET" : "POST", "/xrpc/\(nsid)", headers: headers, body: body.map { [UInt8]($0.utf8) })
+            server.port, body == nil ? "GET" : "POST", "/xrpc/\(nsid)", headers: headers,
+            body: body.map { [UInt8]($0.utf8) })
     }
 
     func tokens(of account: Account? = nil) throws -> [PushToken] {

@@ -1,3 +1,4 @@
+import Crypto
 import Storage
 import Testing
 
@@ -10,7 +11,8 @@ import Testing
         let ada = try stage.account("ada")
         let answer = try await stage.call(
             "\(family).registerToken", ada,
-            #"{"token":"\#(appleToken)","platform":"apns","environment":"sandbox","topic":"com.grain.app","label":"Ada's phone","locale":"pt-BR"}"#)
+            #"{"token":"\#(appleToken)","platform":"apns","environment":"sandbox","topic":"com.grain.app","label":"Ada's phone","locale":"pt-BR"}"#
+        )
         #expect(answer.status == 200)
         let device = try #require(try stage.tokens(of: ada).first)
         #expect(answer.json["id"] as? Int == Int(device.id))
@@ -30,7 +32,8 @@ import Testing
     @Test func theNetworksOwnMethods() async throws {
         let stage = try PushStage()
         let ada = try stage.account("ada", .p256)
-        let body = #"{"serviceDid":"\#(PushStage.did)","token":"\#(appleToken)","platform":"ios","appId":"com.grain.app"}"#
+        let body =
+            #"{"serviceDid":"\#(PushStage.did)","token":"\#(appleToken)","platform":"ios","appId":"com.grain.app"}"#
         #expect(try await stage.call("app.bsky.notification.registerPush", ada, body).status == 200)
         let device = try #require(try stage.tokens(of: ada).first)
         #expect(device.platform == "apns")
@@ -52,7 +55,8 @@ import Testing
         let first = try await stage.call(
             "social.hatk.push.registerToken", ada, #"{"token":"\#(appleToken)","platform":"apns","label":"old"}"#)
         let second = try await stage.call(
-            "social.hatk.push.registerToken", ada, #"{"token":"\#(appleToken)","platform":"apns","label":"new","environment":"sandbox"}"#)
+            "social.hatk.push.registerToken", ada,
+            #"{"token":"\#(appleToken)","platform":"apns","label":"new","environment":"sandbox"}"#)
         #expect(first.json["id"] as? Int == second.json["id"] as? Int)
         let devices = try stage.tokens(of: ada)
         #expect(devices.count == 1)

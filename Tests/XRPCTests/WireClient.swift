@@ -62,7 +62,9 @@ final class WireClient: @unchecked Sendable {
         try await blocking { [self] in
             var rest = bytes[...]
             while !rest.isEmpty {
-                let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL.rawValue)) }
+                let count = rest.withUnsafeBytes {
+                    Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                }
                 guard count > 0 else { return false }
                 rest = rest.dropFirst(count)
             }

@@ -42,9 +42,10 @@ public final class WebClient: Sendable {
     ) async throws(WebError) -> WebAnswer {
         let options = options
         let result = await withCheckedContinuation { (continuation: CheckedContinuation<_, Never>) in
-            worker.submit(WebTransfer(url: url, accept: accept, policy: policy, options: options) {
-                continuation.resume(returning: $0)
-            })
+            worker.submit(
+                WebTransfer(url: url, accept: accept, policy: policy, options: options) {
+                    continuation.resume(returning: $0)
+                })
         }
         return try result.get()
     }
@@ -81,7 +82,9 @@ final class WebWorker: @unchecked Sendable {
     private static let isPrepared = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
     init(limit: Int) throws {
-        guard Self.isPrepared, let multi = curl_multi_init() else { throw SystemError(call: "curl_multi_init", code: ENOMEM) }
+        guard Self.isPrepared, let multi = curl_multi_init() else {
+            throw SystemError(call: "curl_multi_init", code: ENOMEM)
+        }
         self.multi = OpaquePointer(multi)
         self.limit = limit
     }

@@ -55,7 +55,9 @@ struct ServiceToken: Sendable {
         if let type = header["typ"], type.string?.uppercased() != "JWT" {
             throw .invalidToken("a token of another type (typ)")
         }
-        guard header["crit"] == nil else { throw .invalidToken("the token has critical headers, which are not understood") }
+        guard header["crit"] == nil else {
+            throw .invalidToken("the token has critical headers, which are not understood")
+        }
         let algorithm = header["alg"]?.string
         guard let curve = Curve.allCases.first(where: { $0.algorithm == algorithm }) else {
             throw .invalidToken("the token's algorithm (alg) must be ES256 or ES256K")
@@ -116,7 +118,8 @@ extension ServiceToken {
             throw XRPCError(401, "BadJwtAudience", "the token is meant for another service (aud)")
         }
         guard self.method == method else {
-            let problem = self.method == nil ? "the token names no method (lxm)" : "the token is meant for another method (lxm)"
+            let problem =
+                self.method == nil ? "the token names no method (lxm)" : "the token is meant for another method (lxm)"
             throw XRPCError(401, "BadJwtLexiconMethod", "\(problem): \(method) expected")
         }
         guard expiresAt <= now + rules.maximumLifetime + rules.skew else {

@@ -46,7 +46,9 @@ final class ConnectionTable: Sendable {
 
     /// Ends a batch of the connections that have been idle longest, or else of those that are slowest to ask; the
     /// newcomer when all others are being served.
-    private func makeRoom(for newcomer: HTTPConnection, among isCandidate: (HTTPConnection) -> Bool, _ state: inout State) {
+    private func makeRoom(
+        for newcomer: HTTPConnection, among isCandidate: (HTTPConnection) -> Bool, _ state: inout State
+    ) {
         let candidates = state.connections.values.filter { $0 !== newcomer && !$0.isEnded && isCandidate($0) }
         for phase in [HTTPConnection.Phase.awaiting, .receiving] {
             let waiting = candidates.compactMap { connection in
@@ -103,7 +105,9 @@ final class ConnectionTable: Sendable {
     /// Answers that are still being found or taken.
     var busyCount: Int {
         state.withLock { state in
-            state.connections.values.count { !$0.isEnded && ($0.phase.phase == .handling || $0.phase.phase == .sending) }
+            state.connections.values.count {
+                !$0.isEnded && ($0.phase.phase == .handling || $0.phase.phase == .sending)
+            }
         }
     }
 

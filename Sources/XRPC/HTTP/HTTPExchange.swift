@@ -41,7 +41,8 @@ final class HTTPExchange: @unchecked Sendable {
     // MARK: On the connection's thread
 
     /// What libmicrohttpd calls when headers, a part of the body, or its end has come, and after resuming.
-    func proceed(verb: UnsafePointer<CChar>, part: UnsafePointer<CChar>?, size: UnsafeMutablePointer<Int>) -> MHD_Result {
+    func proceed(verb: UnsafePointer<CChar>, part: UnsafePointer<CChar>?, size: UnsafeMutablePointer<Int>) -> MHD_Result
+    {
         switch step {
         case .headers:
             step = .body

@@ -36,7 +36,8 @@ struct DeviceInput: Sendable {
     /// The input of `app.bsky.notification.registerPush`.
     init(notification body: JSONBody, _ rules: Rules) throws(XRPCError) {
         try self.init(
-            platform: try Self.platform(notification: body, rules), topic: try body.text("appId", maximum: 255), body, rules)
+            platform: try Self.platform(notification: body, rules), topic: try body.text("appId", maximum: 255), body,
+            rules)
     }
 
     /// The platform by our name, where the body is meant for this server.
@@ -112,8 +113,12 @@ struct DeviceInput: Sendable {
         guard let subscription = try? JSON.decode([UInt8](token.utf8), as: .plain),
             let endpoint = subscription["endpoint"]?.string, endpoint.hasPrefix("https://"),
             endpoint.utf8.count > 8, endpoint.utf8.allSatisfy({ 0x21...0x7E ~= $0 }),
-            let point = subscription["keys"]?["p256dh"]?.string.flatMap({ try? Base64.decode($0, .url, padding: .optional) }),
-            let secret = subscription["keys"]?["auth"]?.string.flatMap({ try? Base64.decode($0, .url, padding: .optional) })
+            let point = subscription["keys"]?["p256dh"]?.string.flatMap({
+                try? Base64.decode($0, .url, padding: .optional)
+            }),
+            let secret = subscription["keys"]?["auth"]?.string.flatMap({
+                try? Base64.decode($0, .url, padding: .optional)
+            })
         else { return false }
         return point.count == 65 && secret.count == 16 && (try? PublicKey(.p256, point: point)) != nil
     }
@@ -123,7 +128,9 @@ struct DeviceInput: Sendable {
     }
 
     private static func isLocale(_ text: String) -> Bool {
-        let tags = text.utf8.split(omittingEmptySubsequences: false) { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
+        let tags = text.utf8.split(omittingEmptySubsequences: false) {
+            $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
+        }
         return tags.allSatisfy { 1...8 ~= $0.count && $0.allSatisfy(isAlphanumeric) }
             && tags.first?.allSatisfy { $0 >= UInt8(ascii: "A") } == true
     }

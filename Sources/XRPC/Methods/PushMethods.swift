@@ -112,7 +112,8 @@ struct PushMethods: Sendable {
             guard !types.contains(where: { $0.type == type }) else {
                 throw .invalidRequest("the type \(type) stands twice")
             }
-            guard let scope = PushSettings.Scope(rawValue: try setting.optionalText("from", maximum: 16) ?? "all") else {
+            guard let scope = PushSettings.Scope(rawValue: try setting.optionalText("from", maximum: 16) ?? "all")
+            else {
                 throw .invalidRequest("from must be all or follows")
             }
             types.append(PushSettings.OfType(type: type, push: try setting.optionalBool("push") ?? true, scope: scope))
