@@ -47,7 +47,10 @@ import Testing
     @Test func endsTheSameAfterAKill() async throws {
         let evening = Self.evening
         let killed = AsyncStream.makeStream(of: Void.self)
-        let stage = try await ReplayStage(evening, onPush: { _ in killed.continuation.yield() })
+        // Answers take their time, so that the replay cannot be over before it is killed.
+        var faults = Faults()
+        faults.delay = .milliseconds(200)...(.milliseconds(600))
+        let stage = try await ReplayStage(evening, faults: faults, onPush: { _ in killed.continuation.yield() })
         let run = Task { try await stage.replay() }
         // The first push is out: somewhere in the middle of everything.
         for await _ in killed.stream { break }
