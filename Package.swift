@@ -45,6 +45,7 @@ let package = Package(
         .testTarget(name: "ATProtoTests", dependencies: ["ATProto", "Crypto"]),
         .testTarget(name: "StorageTests", dependencies: ["Storage"]),
         .testTarget(name: "NetTests", dependencies: ["Net"]),
+        .testTarget(name: "IdentityTests", dependencies: ["Identity", "ATProto"]),
         .testTarget(name: "XRPCTests", dependencies: ["XRPC", "Identity", "Storage", "Crypto", "TestSupport"]),
         .testTarget(name: "PushTests", dependencies: ["Push", "Simulators"]),
         .testTarget(name: "IndexerTests", dependencies: ["Indexer", "Crypto", "TestSupport"]),

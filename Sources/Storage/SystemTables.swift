@@ -74,12 +74,6 @@ enum SystemTables {
             environment TEXT NOT NULL, topic TEXT, label TEXT, locale TEXT, lastSeenAt TEXT NOT NULL,
             id INTEGER NOT NULL UNIQUE, PRIMARY KEY (did, token))
         """,
-        // What a person wants to be notified of: the row whose type is empty is the whole account's.
-        """
-        CREATE TABLE IF NOT EXISTS _push_settings (
-            did TEXT NOT NULL, type TEXT NOT NULL, push INTEGER NOT NULL, scope TEXT NOT NULL,
-            PRIMARY KEY (did, type)) WITHOUT ROWID
-        """,
         // Times in milliseconds since 1970. `next_attempt_at` is set while a row waits, `lease_until` while it is being
         // sent, and neither once it is settled: so the indexes hold the unsettled rows alone.
         """

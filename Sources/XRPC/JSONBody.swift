@@ -40,12 +40,6 @@ struct JSONBody: Sendable {
         guard let value = map[name]?.integer else { throw .invalidRequest("\(name) must be an integer") }
         return value
     }
-
-    func optionalBool(_ name: String) throws(XRPCError) -> Bool? {
-        guard let value = map[name], !value.isNull else { return nil }
-        guard let bool = value.bool else { throw .invalidRequest("\(name) must be true or false") }
-        return bool
-    }
 }
 
 extension Value {

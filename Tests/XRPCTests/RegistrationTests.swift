@@ -116,25 +116,6 @@ import Testing
         await stage.stop()
     }
 
-    @Test func settings() async throws {
-        let stage = try PushStage()
-        let ada = try stage.account("ada")
-        let start = try await stage.call("social.hatk.push.getSettings", ada)
-        #expect(start.text == #"{"push":true,"types":[]}"#)
-        let put = try await stage.call(
-            "social.hatk.push.putSettings", ada,
-            #"{"types":[{"type":"gallery-favorite","from":"follows"},{"type":"follow","push":false}]}"#)
-        let expected =
-            #"{"push":true,"types":[{"from":"all","push":false,"type":"follow"},{"from":"follows","push":true,"type":"gallery-favorite"}]}"#
-        #expect(put.text == expected)
-        let off = try await stage.call("social.hatk.push.putSettings", ada, #"{"push":false}"#)
-        #expect(off.text == expected.replacing(#""push":true,"types""#, with: #""push":false,"types""#))
-        #expect(try await stage.call("social.hatk.push.getSettings", ada).text == off.text)
-        let bad = try await stage.call("social.hatk.push.putSettings", ada, #"{"types":[{"type":"x","from":"some"}]}"#)
-        #expect(bad.error == "InvalidRequest")
-        await stage.stop()
-    }
-
     static let badInputs: [(String, String)] = [
         ("no token", #"{"platform":"apns"}"#),
         ("no platform", #"{"token":"aabb"}"#),

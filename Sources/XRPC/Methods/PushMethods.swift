@@ -1,7 +1,7 @@
 import ATProto
 import Storage
 
-/// The methods by which an app registers its devices and a person says what to be notified of.
+/// The methods by which an app registers its devices and a person sees and removes them.
 ///
 /// Source: the files in `Lexicons/`, and `app.bsky.notification.registerPush` of the network's own lexicons.
 struct PushMethods: Sendable {
@@ -16,7 +16,6 @@ struct PushMethods: Sendable {
         let ours: [(name: String, kind: XRPCMethod.Kind, run: @Sendable (XRPCMethod.Call) async throws -> Value?)] = [
             ("registerToken", .procedure, registerToken), ("unregisterToken", .procedure, unregisterToken),
             ("listDevices", .query, listDevices), ("removeDevice", .procedure, removeDevice),
-            ("getSettings", .query, getSettings), ("putSettings", .procedure, putSettings),
         ]
         // The second name is the one that hatk's clients use at present.
         return ["social.hatk.push", "dev.hatk.push"].flatMap { family in
@@ -26,8 +25,6 @@ struct PushMethods: Sendable {
             XRPCMethod(nsid: "app.bsky.notification.unregisterPush", kind: .procedure, run: unregisterPush),
         ]
     }
-
-    // MARK: Devices
 
     private func registerToken(_ call: XRPCMethod.Call) async throws -> Value? {
         let id = try await register(try DeviceInput(push: call.body, rules), of: call.viewer)
@@ -78,58 +75,5 @@ struct PushMethods: Sendable {
         let id = try call.body.integer("id")
         _ = try await database.write { try $0.removeToken(id: id, did: call.viewer.description) }
         return .object([:])
-    }
-
-    // MARK: Settings
-
-    private func getSettings(_ call: XRPCMethod.Call) async throws -> Value? {
-        Self.value(try await database.reading { try $0.pushSettings(did: call.viewer.description) })
-    }
-
-    private func putSettings(_ call: XRPCMethod.Call) async throws -> Value? {
-        let push = try call.body.optionalBool("push")
-        let types = try Self.types(call.body)
-        let viewer = call.viewer.description
-        let settings = try await database.write {
-            try $0.changePushSettings(did: viewer, push: push, types: types)
-        }
-        guard let settings else {
-            throw XRPCError.invalidRequest("settings for more than \(PushSettings.maximumTypes) types")
-        }
-        return Self.value(settings)
-    }
-
-    private static func types(_ body: JSONBody) throws(XRPCError) -> [PushSettings.OfType] {
-        guard let list = body["types"], !list.isNull else { return [] }
-        guard let items = list.array, items.count <= PushSettings.maximumTypes else {
-            throw .invalidRequest("types must be an array of at most \(PushSettings.maximumTypes)")
-        }
-        var types: [PushSettings.OfType] = []
-        for item in items {
-            guard case .map(let map) = item else { throw .invalidRequest("types must hold objects") }
-            let setting = JSONBody(map)
-            let type = try setting.text("type", maximum: 128)
-            guard !types.contains(where: { $0.type == type }) else {
-                throw .invalidRequest("the type \(type) stands twice")
-            }
-            guard let scope = PushSettings.Scope(rawValue: try setting.optionalText("from", maximum: 16) ?? "all")
-            else {
-                throw .invalidRequest("from must be all or follows")
-            }
-            types.append(PushSettings.OfType(type: type, push: try setting.optionalBool("push") ?? true, scope: scope))
-        }
-        return types
-    }
-
-    private static func value(_ settings: PushSettings) -> Value {
-        .object([
-            "push": .bool(settings.push),
-            "types": .array(
-                settings.types.map {
-                    .object([
-                        "type": .string($0.type), "push": .bool($0.push), "from": .string($0.scope.rawValue),
-                    ])
-                }),
-        ])
     }
 }

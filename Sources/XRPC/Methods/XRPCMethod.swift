@@ -20,6 +20,4 @@ struct XRPCMethod: Sendable {
     var kind: Kind
     /// The output; nil for a method that has none.
     var run: @Sendable (Call) async throws -> Value?
-
-    var verb: String { kind == .query ? "GET" : "POST" }
 }
