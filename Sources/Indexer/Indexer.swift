@@ -13,7 +13,7 @@ public final class Indexer: Sendable {
         /// Ops in one transaction at most.
         public var batchOps = 2_000
         /// Bytes of records in one transaction, roughly at most.
-        public var batchBytes = 4 << 20
+        public var batchBytes = 2 << 20
         /// Batches that are decoded and not yet committed at most.
         public var batchesInFlight = 2
         /// Hook runs side by side at most.
