@@ -82,6 +82,20 @@ import Testing
         #expect(items.count == 3)
     }
 
+    @Test func framesWithoutBytesAreReportedTogether() throws {
+        let (_, items) = try items(
+            prefixed(frame("one")) + [UInt8](repeating: 0, count: 4_000_000) + prefixed(frame("two")))
+        #expect(items.count == 3)
+        #expect(texts(items)[1] == "2:unreadable")
+        #expect(texts(items)[2].hasPrefix("1000002:"))
+    }
+
+    @Test func aByteOrderMarkIsNoPartOfTheFirstLine() throws {
+        let (format, items) = try items([0xEF, 0xBB, 0xBF] + Array("{\"a\":1}\n{\"b\":2}".utf8))
+        #expect(format == .jetstream)
+        #expect(texts(items) == ["1:{\"a\":1}", "2:{\"b\":2}"])
+    }
+
     @Test func bareFramesAreSplitAndFoundAgainAfterGarbage() throws {
         let one = frame("one")
         let two = frame("two")
@@ -96,6 +110,7 @@ import Testing
             [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A],
             Array("just some words\n".utf8),
             [0xFF, 0xFF, 0xFF, 0xFF, 0x00],
+            [UInt8](repeating: 0, count: 10_000),
         ] as [[UInt8]])
     func otherFilesAreRefused(bytes: [UInt8]) throws {
         let path = try scratch.file("other", bytes)

@@ -8,6 +8,9 @@ public final class Recording {
     /// Messages handed out so far, unreadable ones included; blank lines count as lines.
     private var index = 0
 
+    /// Some editors put it before a text.
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
     /// Opens the file and tells its format by its content. An empty file is a recording without events.
     public init(path: String) throws(RecordingError) {
         self.path = path
@@ -16,6 +19,7 @@ public final class Recording {
             format = .jetstream
             return
         }
+        if window.bytes.starts(with: Self.byteOrderMark) { window.consume(Self.byteOrderMark.count) }
         guard let format = RecordingFormat(head: UnsafeRawBufferPointer(rebasing: window.bytes.prefix(4096))) else {
             throw RecordingError(
                 path: path, message: "is no recording: neither Jetstream lines, relay frames nor a repo export (CAR)")
@@ -120,6 +124,7 @@ public final class Recording {
         }
         let length = RecordingFormat.length(window.bytes)
         window.consume(4)
+        guard length > 0 else { return .unreadable(try skipEmptyFrames(), at: place) }
         guard length <= RelayFrame.maximumSize else {
             let whole = try window.skip(length)
             let ending = whole ? "" : "; the file ends before it does"
@@ -133,6 +138,17 @@ public final class Recording {
         let frame = [UInt8](window.bytes.prefix(length))
         window.consume(length)
         return .message(frame, at: place)
+    }
+
+    /// Goes past further frames without bytes: a hole in a file is reported once, not for every four bytes of it.
+    private func skipEmptyFrames() throws(RecordingError) -> String {
+        var count = 1
+        while try window.fill(4) >= 4, RecordingFormat.length(window.bytes) == 0 {
+            window.consume(4)
+            count += 1
+        }
+        index += count - 1
+        return count == 1 ? "an empty frame" : "\(count) empty frames"
     }
 
     private func nextBareFrame() throws(RecordingError) -> Item? {

@@ -20,7 +20,7 @@ public enum RecordingFormat: String, Sendable {
             self = .bareFrames
         } else if Self.isCARHeader(head) {
             self = .repoExport
-        } else if head.count > 4, Self.length(head) <= RelayFrame.maximumSize {
+        } else if head.count > 4, Self.length(head) <= RelayFrame.maximumSize, head.contains(where: { $0 != 0 }) {
             self = .framesWithLength
         } else if Self.looksLikeText(head) {
             self = .jetstream
