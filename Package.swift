@@ -31,7 +31,8 @@ let package = Package(
         .target(name: "Simulators", dependencies: ["Net", "Crypto", "ATProto"]),
         .target(name: "Hooks", dependencies: ["HookKit"], path: "Hooks", resources: [.copy("Lexicons")]),
         .target(
-            name: "Runtime", dependencies: ["Indexer", "Push", "Storage", "HookKit", "Net", "ATProto", "Crypto"]),
+            name: "Runtime",
+            dependencies: ["Indexer", "Push", "XRPC", "Identity", "Storage", "HookKit", "Net", "ATProto", "Crypto"]),
         .executableTarget(name: "CLI", dependencies: ["Runtime", "Hooks", "Simulators"]),
         .executableTarget(
             name: "Benchmarks",
@@ -52,7 +53,7 @@ let package = Package(
         .testTarget(name: "SimulatorsTests", dependencies: ["Simulators"]),
         .testTarget(name: "HooksTests", dependencies: ["Hooks", "Indexer", "TestSupport"]),
         .testTarget(name: "RuntimeTests", dependencies: ["Runtime", "Hooks", "Simulators"]),
-        .testTarget(name: "CLITests", dependencies: ["CLI"]),
+        .testTarget(name: "CLITests", dependencies: ["CLI", "XRPC", "Simulators", "Crypto"]),
     ],
     swiftLanguageModes: [.v6]
 )

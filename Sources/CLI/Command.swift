@@ -14,7 +14,7 @@ struct Command: Sendable {
     var run: @Sendable (Arguments) async throws -> Void
 
     static let all: [Command] = [
-        .demo, .replay, .check, .tokensAdd, .tokensList, .tokensRemove,
+        .demo, .replay, .serve, .check, .tokensAdd, .tokensList, .tokensRemove,
         .queueList, .queueRetry, .queueExplain, .simulateAPNs, .simulateRecording,
     ]
 

@@ -9,7 +9,8 @@ public final class Assembly: Sendable {
     public let kept: KeptCollections
     let indexer: Indexer
     let push: PushService?
-    private let database: Database
+    let database: Database
+    let emit: Emit
 
     /// How long `stop` waits for hooks that are running, and again for pushes that are under way.
     private static let stopDeadline: Duration = .seconds(5)
@@ -34,6 +35,7 @@ public final class Assembly: Sendable {
         log: @escaping @Sendable (String) -> Void
     ) throws {
         let emit = Emit.jsonLines(log)
+        self.emit = emit
         kept = try KeptCollections(configuration, hooks: hooks)
         database = try Database.open(configuration.database, as: .runner)
         do {
@@ -53,10 +55,13 @@ public final class Assembly: Sendable {
     }
 
     /// Stops in the order of the data: what runs may finish within a few seconds. What it leaves undone, the next start does.
-    public func stop() async {
+    public func stop() async { await stop(deadline: Self.stopDeadline) }
+
+    /// The same, within three times `deadline`.
+    func stop(deadline: Duration) async {
         let (indexer, push) = (indexer, push)
-        let hooksEnded = await finishes(within: Self.stopDeadline) { try? await indexer.drainHooks() }
-        let pushEnded = await finishes(within: Self.stopDeadline * 2) { await push?.stop(deadline: Self.stopDeadline) }
+        let hooksEnded = await finishes(within: deadline) { try? await indexer.drainHooks() }
+        let pushEnded = await finishes(within: deadline * 2) { await push?.stop(deadline: deadline) }
         // What still runs may yet ask for the database: it is left open then, which loses nothing.
         if hooksEnded && pushEnded { database.close() }
     }

@@ -87,6 +87,7 @@ enum SystemTables {
         "CREATE INDEX IF NOT EXISTS _push_queue_due ON _push_queue (next_attempt_at) WHERE next_attempt_at IS NOT NULL",
         "CREATE INDEX IF NOT EXISTS _push_queue_waiting ON _push_queue (token_id) WHERE next_attempt_at IS NOT NULL",
         "CREATE INDEX IF NOT EXISTS _push_queue_running ON _push_queue (lease_until) WHERE lease_until IS NOT NULL",
+        "CREATE INDEX IF NOT EXISTS _push_queue_dead ON _push_queue (id) WHERE state = 'dead'",
         // What a hook's sends came to that made no row, in order of time. For operators, who can wait for a scan.
         """
         CREATE TABLE IF NOT EXISTS _push_notes (

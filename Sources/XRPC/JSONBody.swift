@@ -44,7 +44,7 @@ struct JSONBody: Sendable {
 
 extension Value {
     /// An object of members that are known to differ; those that are nil are left out.
-    static func object(_ members: KeyValuePairs<String, Value?>) -> Value {
+    package static func object(_ members: KeyValuePairs<String, Value?>) -> Value {
         let entries = members.compactMap { key, value in value.map { ValueMap.Entry(key: key, value: $0) } }
         return .map(ValueMap(entries) ?? ValueMap())
     }

@@ -71,6 +71,13 @@ final class HarkProcess: Sendable {
             wasKilled: process.terminationReason == .uncaughtSignal)
     }
 
+    /// What has been written to standard error so far, by all that runs or ran here.
+    func runningLog() throws -> String {
+        try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            .filter { $0.pathExtension == "err" }
+            .map { String(decoding: try Data(contentsOf: $0), as: UTF8.self) }.joined()
+    }
+
     /// Sends a signal to everything that runs here. False when nothing does.
     @discardableResult
     func kill(_ signal: Int32) -> Bool {

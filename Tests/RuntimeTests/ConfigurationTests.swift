@@ -18,6 +18,7 @@ import Testing
             // A comment
             {
               database: "data/hark.db", did: 'did:web:push.example.com', listen: "[::1]:3000",
+              plc: "http://[::1]:2582",
               lexicons: "lexicons", collections: ["app.bsky.feed.post", "social.grain.*",],
               batch: 500, hooks: { timeout: "1500ms", concurrency: 8, pending: 0x100 },
               "push": { apns: { \(Self.push), environment: "sandbox" } }, /* and the end */
@@ -26,6 +27,7 @@ import Testing
         #expect(configuration.database == folder.path + "/data/hark.db")
         #expect(configuration.did == "did:web:push.example.com")
         #expect(configuration.listen == "[::1]:3000")
+        #expect(configuration.plc == "http://[::1]:2582")
         #expect(configuration.lexicons == folder.path + "/lexicons")
         #expect(configuration.collections == ["app.bsky.feed.post", "social.grain.*"])
         #expect(configuration.indexing.batchOps == 500)
@@ -149,6 +151,8 @@ import Testing
         Refusal(text: "{did: 'me'}", message: #"1: did is not a DID, such as "did:web:push.example.com""#),
         Refusal(
             text: "{listen: '3000'}", message: #"1: listen must be an address and a port, such as "127.0.0.1:3000""#),
+        Refusal(
+            text: "{plc: 'plc.directory'}", message: #"1: plc must be a URL, such as "https://plc.directory""#),
         Refusal(text: "{lexicons: 'nowhere'}", message: "1: lexicons names no folder: nowhere"),
         Refusal(text: "{collections: '*'}", message: #"1: collections must be a list: ["…"], not a text"#),
         Refusal(

@@ -102,6 +102,10 @@ private let now: Int64 = 1_700_000_000_000
         #expect(try retry(1) == .due)
         let counts = try database.read { try $0.outboxCounts() }
         #expect(counts.failed == 2 && counts.waiting == 1 && counts.nextDue == later)
+        for (time, due, retry) in [(later - 1, 0, 1), (later, 1, 0)] {
+            let depth = try database.read { try $0.outboxDepth(now: time) }
+            #expect(depth.due == due && depth.retry == retry && depth.dead == 2 && depth.nextDue == later)
+        }
         let claimed = try database.writeBlocking { try $0.claimPushes(limit: 9, now: later, leaseUntil: later + 9) }
         #expect(claimed.map(\.id) == [1] && claimed[0].attempts == 0 && claimed[0].expiresAt == later + 700)
         #expect(claimed[0].isOnce && claimed[0].badge == "b")

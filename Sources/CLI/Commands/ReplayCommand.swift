@@ -15,7 +15,7 @@ extension Command {
         let configuration = try arguments.configuration()
         try Replay.check(arguments.operands)
         let assembly = try Assembly(configuration, hooks: hooks, purpose: .replaying) { console.log($0) }
-        let reload = ReloadSignal { reloadKey(of: assembly, arguments, console) }
+        let reload = onReload(arguments, console) { try assembly.reloadKey($0) }
         defer { withExtendedLifetime(reload) {} }
         let summary = try await interruptible {
             let bar = ProgressBar(console)
@@ -29,15 +29,6 @@ extension Command {
         } else {
             for line in summary.lines { console.print(line) }
         }
-    }
-}
-
-/// Reads the configuration anew; when it is refused, all stays as it was.
-private func reloadKey(of assembly: Assembly, _ arguments: Arguments, _ console: Console) {
-    do {
-        try assembly.reloadKey(try arguments.configuration())
-    } catch {
-        console.complain("SIGHUP: the key stays as it was: \(error)".printable)
     }
 }
 

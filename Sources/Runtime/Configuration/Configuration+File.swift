@@ -54,6 +54,7 @@ extension Configuration {
         did = section.text("did") { DID.isValid($0) ? nil : "is not a DID, such as \"did:web:push.example.com\"" }
         let listenProblem = "must be an address and a port, such as \"127.0.0.1:3000\""
         listen = section.text("listen") { Endpoint($0) == nil ? listenProblem : nil } ?? listen
+        plc = section.text("plc", check: Self.directoryProblem) ?? plc
         let lexiconFolder = section.text("lexicons") {
             FileContents.isFolder($0.path(relativeTo: folder)) ? nil : "names no folder: \($0.printable)"
         }
@@ -80,6 +81,13 @@ extension Configuration {
         indexing.hookConcurrency = section.integer("concurrency", in: 1...1024) ?? indexing.hookConcurrency
         indexing.pendingJobs = section.integer("pending", in: 1...1_000_000) ?? indexing.pendingJobs
         return section.finish()
+    }
+
+    /// A URL, without query or fragment, to which `/did:plc:…` can be added.
+    private static func directoryProblem(_ url: String) -> String? {
+        let rest = ["https://", "http://"].first { url.hasPrefix($0) }.map { url.utf8.dropFirst($0.utf8.count) }
+        let isPlain = rest.map { !$0.isEmpty && $0.allSatisfy { 0x21...0x7E ~= $0 && !"?#@\\".utf8.contains($0) } }
+        return isPlain == true ? nil : "must be a URL, such as \"https://plc.directory\""
     }
 
     /// An NSID, a family of them, or `*`.

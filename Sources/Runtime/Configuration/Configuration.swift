@@ -10,6 +10,8 @@ public struct Configuration: Sendable {
     public var did: String?
     /// Where the XRPC server listens. Key `listen`.
     public var listen = "127.0.0.1:3000"
+    /// The directory that did:plc is looked up in, a URL. Key `plc`.
+    public var plc = "https://plc.directory"
     /// The folder of the lexicons; nil when there is none. Key `lexicons`.
     public var lexicons: String?
     /// Collections to keep besides those that have a lexicon: NSIDs, families (`app.bsky.*`) or `*`. Key `collections`.
