@@ -5,7 +5,7 @@ extension Command {
     static let check = Command(
         name: "check", summary: "say what would run, or what is wrong with it",
         options: [.config, .database],
-        notes: ["Reads the configuration, the lexicons and Apple's key, and opens the database. Sends nothing."]
+        notes: ["Reads configuration, lexicons and Apple's key, and opens or makes the database. Sends nothing."]
     ) { arguments in
         let configuration = try arguments.configuration()
         let kept = try KeptCollections(configuration, hooks: hooks)
