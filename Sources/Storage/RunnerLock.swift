@@ -18,9 +18,16 @@ struct RunnerLock: ~Copyable {
         guard descriptor >= 0 else {
             throw StorageError(code: SQLITE_CANTOPEN, message: "\(path): \(String(cString: strerror(errno)))")
         }
+        // A killed process may take a moment to be gone.
+        var patience = 20
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             let reason = errno
             if reason == EINTR { continue }
+            if reason == EWOULDBLOCK, patience > 0 {
+                patience -= 1
+                usleep(50_000)
+                continue
+            }
             close(descriptor)
             guard reason == EWOULDBLOCK else {
                 throw StorageError(code: SQLITE_IOERR, message: "\(path): \(String(cString: strerror(reason)))")

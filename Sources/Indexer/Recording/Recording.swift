@@ -92,7 +92,8 @@ public final class Recording {
             if try window.fill(searched + 1) == searched {
                 guard searched > 0 else { return nil }
                 let place = position("line")
-                let line = [UInt8](bytes)
+                // Taken afresh: filling may have moved the window.
+                let line = [UInt8](window.bytes)
                 window.consume(searched)
                 return .message(line, at: place)
             }
