@@ -6,7 +6,7 @@ import Synchronization
 /// An HTTP/1.1 server on libmicrohttpd, within limits. Thread-safe.
 ///
 /// A few threads read and write all sockets. A handler that has to wait does so in a task of its own, while its
-/// connection is suspended and costs no thread.
+/// connection is suspended and costs no thread. It lives until it is stopped.
 public final class HTTPServer: Sendable {
     public typealias Handler = @Sendable (HTTPRequest) -> HTTPReply
 
@@ -56,16 +56,20 @@ public final class HTTPServer: Sendable {
         options.completed = completed
         options.connection = connectionChanged
         options.request_line = begin
-        // The daemon is stopped before this object goes.
-        options.context = Unmanaged.passUnretained(self).toOpaque()
+        // The daemon's threads own the server until they have ended, see `end`.
+        let context = Unmanaged.passRetained(self)
+        options.context = context.toOpaque()
         guard let handle = hark_mhd_start(&options) else {
+            context.release()
             close(socket.descriptor)
             throw ServerError("cannot start the HTTP server: \(String(cString: strerror(errno)))")
         }
         daemon.withLock { $0 = Daemon(handle: handle, sweeper: Self.sweeper(table)) }
     }
 
-    deinit { end() }
+    /// Stops without waiting, for owners that go without having called `stop`, on whichever thread that is: one of the
+    /// server's own cannot wait for itself.
+    func abandon() { DispatchQueue.global().async { self.end() } }
 
     /// Connections that are open.
     public var connectionCount: Int { table.count }
@@ -159,6 +163,7 @@ public final class HTTPServer: Sendable {
         guard let ended else { return }
         ended.sweeper.cancel()
         MHD_stop_daemon(ended.handle)
+        Unmanaged.passUnretained(self).release()
     }
 
     /// Suspends a connection, unless the server has come to its end; returns whether it did.
