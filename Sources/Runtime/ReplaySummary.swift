@@ -69,7 +69,7 @@ public struct ReplaySummary: Sendable {
                 "push",
                 .object([
                     ("queued", .integer(queued)), ("sent", .integer(sent)), ("removed", .integer(removed)),
-                    ("dropped", .integer(dropped)), ("failed", .integer(failed)),
+                    ("failed", .integer(failed)),
                 ])
             ),
             ("seconds", .number(((total / .seconds(1)) * 1000).rounded() / 1000)),

@@ -31,7 +31,7 @@ import Testing
         #expect(push["sent"] == deliveries.count)
         #expect(push["removed"] == removed.count)
         #expect(push["failed"] == 0)
-        #expect(push["queued"] == deliveries.count + (try #require(push["dropped"])))
+        #expect(Set(push.keys) == ["queued", "sent", "removed", "failed"])
 
         #expect(ReplayStage.keys(stage.simulator.received) == ReplayStage.keys(deliveries))
         let left = Set(evening.devices.map(\.token)).subtracting(removed.map(\.token))
