@@ -21,8 +21,23 @@ final class HTTPDaemon: Sendable {
     /// Where it listens; the port is the one that it got.
     let port: UInt16
 
-    private struct Running: @unchecked Sendable {  // libmicrohttpd's handle, used under the lock.
-        let handle: OpaquePointer
+    /// Threads of libmicrohttpd, each with connections of its own.
+    private struct Threads: @unchecked Sendable {  // Handles whose functions are thread-safe until they are stopped.
+        var handles: [OpaquePointer] = []
+
+        /// False when the socket could not be taken: it is closed then.
+        func take(_ client: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Bool {
+            MHD_add_connection(handles[Int(client) % handles.count], client, address, length) == hark_mhd_yes()
+        }
+
+        func stop() {
+            for handle in handles { MHD_stop_daemon(handle) }
+        }
+    }
+
+    private struct Running {
+        let threads: Threads
+        let acceptor: Acceptor
         let sweeper: any DispatchSourceTimer
     }
 
@@ -40,10 +55,6 @@ final class HTTPDaemon: Sendable {
         table = ConnectionTable(limits)
         rates = RateLimiter(limits)
         var options = hark_mhd_options()
-        options.listen_socket = socket.descriptor
-        options.threads = UInt32(max(limits.threads, 1))
-        // Some more than the table keeps, for those that are on their way out.
-        options.connections = UInt32(limits.maximumConnections + limits.maximumConnections / 8 + 64)
         options.idle_seconds = 120
         options.connection_memory = 2 * (limits.maximumHeaders + limits.maximumTarget)
         options.access = proceed
@@ -52,12 +63,26 @@ final class HTTPDaemon: Sendable {
         options.request_line = begin
         // Retained below, until it has been stopped.
         options.context = Unmanaged.passUnretained(self).toOpaque()
-        guard let handle = hark_mhd_start(&options) else {
-            close(socket.descriptor)
-            throw ServerError("cannot start the HTTP server: \(String(cString: strerror(errno)))")
+        var threads = Threads()
+        for _ in 0..<max(limits.threads, 1) {
+            guard let handle = hark_mhd_start(&options) else {
+                let reason = String(cString: strerror(errno))
+                threads.stop()
+                close(socket.descriptor)
+                throw ServerError("cannot start the HTTP server: \(reason)")
+            }
+            threads.handles.append(handle)
         }
         _ = Unmanaged.passRetained(self)
-        running.withLock { $0 = Running(handle: handle, sweeper: Self.sweeper(table)) }
+        let acceptor = Acceptor(socket) { [threads, table] client, address, length in
+            let connection = HTTPConnection(address: ClientAddress(address), descriptor: client)
+            table.add(connection)
+            if !threads.take(client, address, length) { table.remove(connection) }
+            return !table.isCrowded
+        }
+        running.withLock {
+            $0 = Running(threads: threads, acceptor: acceptor, sweeper: Self.sweeper(table))
+        }
     }
 
     /// Connections that are open.
@@ -77,7 +102,7 @@ final class HTTPDaemon: Sendable {
     private static func withinDescriptors(_ limits: HTTPLimits) -> HTTPLimits {
         var limits = limits
         let reserve = 512
-        let wanted = UInt(limits.maximumConnections + limits.maximumConnections / 8 + reserve)
+        let wanted = UInt(ConnectionTable.most(limits) + reserve)
         var allowed = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &allowed) == 0 else { return limits }
         if allowed.rlim_cur < wanted {
@@ -85,7 +110,7 @@ final class HTTPDaemon: Sendable {
             setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &allowed)
         }
         if allowed.rlim_cur < wanted {
-            limits.maximumConnections = max(16, (Int(allowed.rlim_cur) - reserve) * 8 / 9)
+            limits.maximumConnections = max(16, (Int(allowed.rlim_cur) - reserve - 64) * 8 / 9)
         }
         return limits
     }
@@ -122,15 +147,11 @@ final class HTTPDaemon: Sendable {
     /// - Parameter deadline: after which what is unanswered is told so.
     func stop(deadline: Duration) async {
         guard !stopping.exchange(true, ordering: .sequentiallyConsistent) else { return }
-        running.withLock { running in
-            // The socket is closed, so that a client is refused at once rather than left waiting.
-            if let running { close(MHD_quiesce_daemon(running.handle)) }
-        }
+        await withCheckedContinuation { continuation in closeSocket { continuation.resume() } }
         table.close()
-        let limit = ContinuousClock.now + deadline
-        while table.busyCount > 0, ContinuousClock.now < limit {
-            try? await Task.sleep(for: .milliseconds(10))
-        }
+        await answersAreTaken(within: deadline)
+        answerAll()
+        await answersAreTaken(within: Self.lastAnswersDeadline)
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
                 self.end()
@@ -141,22 +162,43 @@ final class HTTPDaemon: Sendable {
 
     /// Ends without waiting for anything. Any thread; never blocks.
     func abandon() {
-        DispatchQueue.global().async { self.end() }
+        stopping.store(true, ordering: .relaxed)
+        closeSocket { self.end() }
     }
 
-    /// Answers what is unanswered, and joins the threads: not to be called on one of them.
-    private func end() {
-        stopping.store(true, ordering: .relaxed)
-        // A connection that is still suspended would be the end of the process.
+    /// How long those that are told that the server stops may take to hear it.
+    private static let lastAnswersDeadline: Duration = .milliseconds(300)
+
+    /// Accepts nobody any more; calls `then` on another thread.
+    private func closeSocket(then: @escaping @Sendable () -> Void) {
+        let acceptor = running.withLock { $0?.acceptor }
+        if let acceptor { acceptor.close(then: then) } else { DispatchQueue.global().async(execute: then) }
+    }
+
+    /// Returns when nothing is being answered, or at the deadline.
+    private func answersAreTaken(within deadline: Duration) async {
+        let limit = ContinuousClock.now + deadline
+        while table.busyCount > 0, ContinuousClock.now < limit {
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
+    /// Answers what is unanswered: a connection that is suspended when its thread is stopped is the end of the process.
+    private func answerAll() {
         isOpen.withLock { $0 = false }
         for exchange in table.exchanges { exchange.giveUp(.stopping) }
+    }
+
+    /// Joins the threads, once the socket is closed: not to be called on one of them.
+    private func end() {
+        answerAll()
         let ended = running.withLock { running in
             defer { running = nil }
             return running
         }
         guard let ended else { return }
         ended.sweeper.cancel()
-        MHD_stop_daemon(ended.handle)
+        ended.threads.stop()
         Unmanaged.passUnretained(self).release()
     }
 
@@ -170,11 +212,8 @@ final class HTTPDaemon: Sendable {
 
     // MARK: Connections
 
-    fileprivate func opened(_ handle: OpaquePointer) -> HTTPConnection {
-        let address = hark_mhd_client_address(handle).map(ClientAddress.init) ?? .unknown
-        let connection = HTTPConnection(address: address, descriptor: hark_mhd_socket(handle))
-        table.add(connection)
-        return connection
+    fileprivate func opened(_ handle: OpaquePointer) -> HTTPConnection? {
+        table.begin(descriptor: hark_mhd_socket(handle))
     }
 
     fileprivate func closed(_ connection: HTTPConnection) { table.remove(connection) }
@@ -193,7 +232,7 @@ private func connectionChanged(
 ) {
     guard let daemon = daemon(context), let handle, let socketContext else { return }
     if hark_mhd_has_started(code) != 0 {
-        socketContext.pointee = Unmanaged.passRetained(daemon.opened(handle)).toOpaque()
+        socketContext.pointee = daemon.opened(handle).map { Unmanaged.passRetained($0).toOpaque() }
     } else if let connection = socketContext.pointee {
         daemon.closed(Unmanaged<HTTPConnection>.fromOpaque(connection).takeRetainedValue())
         socketContext.pointee = nil
