@@ -38,8 +38,9 @@ let package = Package(
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                "Runtime", "Hooks", "Simulators", "Push", "Storage", "HookKit", "Net", "Crypto", "CSQLite", "COpenSSL",
-                "CNghttp2", "CLinux",
+                "Runtime", "Hooks", "Simulators", "Push", "XRPC", "Identity", "Storage", "HookKit", "Net", "ATProto",
+                "Crypto",
+                "CSQLite", "COpenSSL", "CNghttp2", "CLinux",
             ]),
 
         .target(name: "TestSupport", dependencies: ["ATProto"], path: "Tests/TestSupport"),
