@@ -39,8 +39,7 @@ let package = Package(
             name: "Benchmarks",
             dependencies: [
                 "Runtime", "Hooks", "Simulators", "Push", "XRPC", "Identity", "Storage", "HookKit", "Net", "ATProto",
-                "Crypto",
-                "CSQLite", "COpenSSL", "CNghttp2", "CLinux",
+                "Crypto", "CSQLite", "COpenSSL", "CNghttp2", "CLinux",
             ]),
 
         .target(name: "TestSupport", dependencies: ["ATProto"], path: "Tests/TestSupport"),
