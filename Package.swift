@@ -25,7 +25,8 @@ let package = Package(
         .target(name: "Identity", dependencies: ["Net", "ATProto", "Crypto"]),
         .target(name: "Push", dependencies: ["Storage", "HookKit", "Net", "Crypto"]),
         .target(
-            name: "XRPC", dependencies: ["Storage", "Identity", "HookKit", "ATProto", "Crypto", "CMicrohttpd"],
+            name: "XRPC",
+            dependencies: ["Storage", "Identity", "HookKit", "ATProto", "Crypto", "CMicrohttpd", "CLinux"],
             exclude: ["Lexicons"]),
         .target(name: "Indexer", dependencies: ["Storage", "HookKit", "ATProto"]),
         .target(name: "Simulators", dependencies: ["Net", "Crypto", "ATProto"]),
@@ -37,8 +38,8 @@ let package = Package(
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                "Runtime", "Hooks", "Simulators", "Push", "Storage", "HookKit", "Net", "Crypto", "CSQLite", "COpenSSL",
-                "CNghttp2", "CLinux",
+                "Runtime", "Hooks", "Simulators", "Push", "XRPC", "Identity", "Storage", "HookKit", "Net", "ATProto",
+                "Crypto", "CSQLite", "COpenSSL", "CNghttp2", "CLinux",
             ]),
 
         .target(name: "TestSupport", dependencies: ["ATProto"], path: "Tests/TestSupport"),
@@ -47,7 +48,9 @@ let package = Package(
         .testTarget(name: "StorageTests", dependencies: ["Storage"]),
         .testTarget(name: "NetTests", dependencies: ["Net"]),
         .testTarget(name: "IdentityTests", dependencies: ["Identity", "ATProto"]),
-        .testTarget(name: "XRPCTests", dependencies: ["XRPC", "Identity", "Storage", "Crypto", "TestSupport"]),
+        .testTarget(
+            name: "XRPCTests", dependencies: ["XRPC", "Identity", "Storage", "Crypto", "TestSupport"],
+            exclude: ["Python"]),
         .testTarget(name: "PushTests", dependencies: ["Push", "Simulators"]),
         .testTarget(name: "IndexerTests", dependencies: ["Indexer", "Crypto", "TestSupport"]),
         .testTarget(name: "SimulatorsTests", dependencies: ["Simulators"]),

@@ -10,6 +10,7 @@ struct Bench {
             case "index": try await IndexBenchmark(Array(arguments.dropFirst())).run()
             case "push": try await PushBenchmark(Array(arguments.dropFirst())).run()
             case "crash": try await CrashBenchmark(Array(arguments.dropFirst())).run()
+            case "registration": try await RegistrationBenchmark(Array(arguments.dropFirst())).run()
             case CrashChild.command: try await CrashChild(Array(arguments.dropFirst())).run()
             case PushCounterpart.command: try PushCounterpart(Array(arguments.dropFirst())).run()
             default:
@@ -22,6 +23,8 @@ struct Bench {
                                                  push.send → outbox → wire, beside h2load
                            hark-bench crash [--kills N] [--events N] [--seed N] [--on tmpfs|disk]
                                                  kill -9 at random instants: what is lost, what comes twice
+                           hark-bench registration [--rounds N] [--seconds N] [--accounts N] [--connections N]
+                                                 devices register under wrk, beside a server whose handler is empty
                     """)
                 exit(2)
             }

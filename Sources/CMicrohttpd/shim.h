@@ -1,4 +1,5 @@
 #pragma once
+#include <limits.h>
 #include <stdint.h>
 #include <sys/socket.h>
 #include <microhttpd.h>
@@ -9,9 +10,6 @@ static inline enum MHD_Result hark_mhd_yes(void) { return MHD_YES; }
 static inline enum MHD_Result hark_mhd_no(void) { return MHD_NO; }
 
 struct hark_mhd_options {
-    int listen_socket;
-    unsigned int threads;
-    unsigned int connections;
     unsigned int idle_seconds;
     size_t connection_memory;
     MHD_AccessHandlerCallback access;
@@ -21,22 +19,23 @@ struct hark_mhd_options {
     void *context;
 };
 
+// One thread that is handed its connections. No pool: in 0.9.75 closing a pool's listening socket while it runs may abort
+// the process, since two threads then take the socket out of the same epoll set.
 static inline struct MHD_Daemon *hark_mhd_start(const struct hark_mhd_options *options) {
     struct MHD_OptionItem items[] = {
-        {MHD_OPTION_LISTEN_SOCKET, options->listen_socket, NULL},
-        {MHD_OPTION_CONNECTION_LIMIT, (intptr_t)options->connections, NULL},
+        // Whoever hands them over limits them: in 0.9.75 a connection that is one too many, though it was not yet when it
+        // was handed over, leaves a mutex locked.
+        {MHD_OPTION_CONNECTION_LIMIT, INT_MAX, NULL},
         {MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)options->idle_seconds, NULL},
         {MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)options->connection_memory, NULL},
         {MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
         {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)options->completed, options->context},
         {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)options->connection, options->context},
         {MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)options->request_line, options->context},
-        // One thread needs no pool, and a pool of one is refused.
-        {options->threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, (intptr_t)options->threads, NULL},
         {MHD_OPTION_END, 0, NULL},
     };
     return MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_TURBO, 0, NULL, NULL, options->access,
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_TURBO | MHD_USE_NO_LISTEN_SOCKET, 0, NULL, NULL, options->access,
         options->context, MHD_OPTION_ARRAY, items, MHD_OPTION_END);
 }
 
@@ -51,10 +50,6 @@ static inline struct MHD_Response *hark_mhd_response(const void *bytes, size_t s
     return MHD_create_response_from_buffer(size, (void *)bytes, MHD_RESPMEM_MUST_COPY);
 }
 
-static inline const struct sockaddr *hark_mhd_client_address(struct MHD_Connection *connection) {
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    return info ? info->client_addr : NULL;
-}
 static inline int hark_mhd_socket(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     return info ? (int)info->connect_fd : -1;

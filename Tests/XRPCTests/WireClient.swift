@@ -39,10 +39,8 @@ final class WireClient: @unchecked Sendable {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        guard code == 0 else {
-            close(descriptor)
-            throw WireError(description: "connect: \(String(cString: strerror(errno)))")
-        }
+        // An object that throws here goes as any other: it closes its socket.
+        guard code == 0 else { throw WireError(description: "connect: \(String(cString: strerror(errno)))") }
         var time = timeval(tv_sec: timeout, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))

@@ -9,6 +9,8 @@ import Synchronization
 final class ConnectionTable: Sendable {
     private struct State {
         var connections: [ObjectIdentifier: HTTPConnection] = [:]
+        /// By descriptor: those that libmicrohttpd has not begun with yet.
+        var newcomers: [Int32: HTTPConnection] = [:]
         /// Of those that have not been told to go.
         var counts: [ClientAddress: Int] = [:]
         var count = 0
@@ -22,10 +24,12 @@ final class ConnectionTable: Sendable {
 
     var count: Int { state.withLock { $0.connections.count } }
 
-    /// Takes a new connection, and lets others go where there are too many.
+    /// Takes a new connection, and lets others go where there are too many. In the order in which they were accepted:
+    /// libmicrohttpd's threads may begin with them in another.
     func add(_ connection: HTTPConnection) {
         state.withLock { state in
             state.connections[ObjectIdentifier(connection)] = connection
+            state.newcomers[connection.descriptor] = connection
             state.counts[connection.address, default: 0] += 1
             state.count += 1
             if state.isClosing { Self.end(connection, &state) }
@@ -36,10 +40,22 @@ final class ConnectionTable: Sendable {
         }
     }
 
+    /// True when many that were told to go have not gone yet: further clients must wait then.
+    var isCrowded: Bool { count > Self.most(limits) }
+
+    /// Connections at a time, those included that are on their way out.
+    static func most(_ limits: HTTPLimits) -> Int { limits.maximumConnections + limits.maximumConnections / 8 + 64 }
+
+    /// The connection that libmicrohttpd begins with.
+    func begin(descriptor: Int32) -> HTTPConnection? {
+        state.withLock { $0.newcomers.removeValue(forKey: descriptor) }
+    }
+
     /// The connection's socket is about to be closed.
     func remove(_ connection: HTTPConnection) {
         state.withLock { state in
             Self.end(connection, &state)
+            if state.newcomers[connection.descriptor] === connection { state.newcomers[connection.descriptor] = nil }
             state.connections[ObjectIdentifier(connection)] = nil
         }
     }
@@ -136,7 +152,7 @@ final class HTTPConnection: Sendable {
     }
 
     let address: ClientAddress
-    private let descriptor: Int32
+    let descriptor: Int32
     private let state = Mutex(State())
 
     init(address: ClientAddress, descriptor: Int32) {

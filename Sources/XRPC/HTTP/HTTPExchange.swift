@@ -16,7 +16,7 @@ final class HTTPExchange: @unchecked Sendable {
         case taken
     }
 
-    private let server: HTTPServer
+    private let server: HTTPDaemon
     private let connection: HTTPConnection
     private let handle: OpaquePointer
     private let target: String
@@ -30,7 +30,7 @@ final class HTTPExchange: @unchecked Sendable {
     /// How much of a body that is too long is read on, so that its sender gets to see the refusal.
     private static let drainLimit = 1 << 20
 
-    init(target: String, handle: OpaquePointer, connection: HTTPConnection, server: HTTPServer) {
+    init(target: String, handle: OpaquePointer, connection: HTTPConnection, server: HTTPDaemon) {
         self.target = target
         self.handle = handle
         self.connection = connection

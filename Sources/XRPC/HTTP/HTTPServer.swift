@@ -1,32 +1,11 @@
-import CMicrohttpd
-import Dispatch
-import Glibc
-import Synchronization
-
 /// An HTTP/1.1 server on libmicrohttpd, within limits. Thread-safe.
 ///
 /// A few threads read and write all sockets. A handler that has to wait does so in a task of its own, while its
-/// connection is suspended and costs no thread. It lives until it is stopped.
+/// connection is suspended and costs no thread. A server that is let go without `stop` ends by itself.
 public final class HTTPServer: Sendable {
     public typealias Handler = @Sendable (HTTPRequest) -> HTTPReply
 
-    let handler: Handler
-    let limits: HTTPLimits
-    /// What a refusal looks like on the wire.
-    private let refusals: @Sendable (XRPCError) -> HTTPResponse
-    private let table: ConnectionTable
-    private let rates: RateLimiter?
-    private let daemon = Mutex<Daemon?>(nil)
-    private let stopping = Atomic(false)
-    /// False once no connection may be suspended any more.
-    private let isOpen = Mutex(true)
-    /// Where it listens; the port is the one that it got.
-    public let port: UInt16
-
-    private struct Daemon: @unchecked Sendable {  // libmicrohttpd's handle, used under the lock.
-        let handle: OpaquePointer
-        let sweeper: any DispatchSourceTimer
-    }
+    private let daemon: HTTPDaemon
 
     /// Listens and serves at once.
     /// - Parameters:
@@ -37,203 +16,18 @@ public final class HTTPServer: Sendable {
         listen: String, limits: HTTPLimits = HTTPLimits(), refusals: @escaping @Sendable (XRPCError) -> HTTPResponse,
         handler: @escaping Handler
     ) throws(ServerError) {
-        let limits = Self.withinDescriptors(limits)
-        let socket = try ListeningSocket(listen)
-        self.handler = handler
-        self.refusals = refusals
-        self.limits = limits
-        port = socket.port
-        table = ConnectionTable(limits)
-        rates = RateLimiter(limits)
-        var options = hark_mhd_options()
-        options.listen_socket = socket.descriptor
-        options.threads = UInt32(max(limits.threads, 1))
-        // Some more than the table keeps, for those that are on their way out.
-        options.connections = UInt32(limits.maximumConnections + limits.maximumConnections / 8 + 64)
-        options.idle_seconds = 120
-        options.connection_memory = 2 * (limits.maximumHeaders + limits.maximumTarget)
-        options.access = proceed
-        options.completed = completed
-        options.connection = connectionChanged
-        options.request_line = begin
-        // The daemon's threads own the server until they have ended, see `end`.
-        let context = Unmanaged.passRetained(self)
-        options.context = context.toOpaque()
-        guard let handle = hark_mhd_start(&options) else {
-            context.release()
-            close(socket.descriptor)
-            throw ServerError("cannot start the HTTP server: \(String(cString: strerror(errno)))")
-        }
-        daemon.withLock { $0 = Daemon(handle: handle, sweeper: Self.sweeper(table)) }
+        daemon = try HTTPDaemon(listen: listen, limits: limits, refusals: refusals, handler: handler)
     }
 
-    /// Stops without waiting, for owners that go without having called `stop`, on whichever thread that is: one of the
-    /// server's own cannot wait for itself.
-    func abandon() { DispatchQueue.global().async { self.end() } }
+    deinit { daemon.abandon() }
+
+    /// Where it listens; the port is the one that it got.
+    public var port: UInt16 { daemon.port }
 
     /// Connections that are open.
-    public var connectionCount: Int { table.count }
-
-    var isStopping: Bool { stopping.load(ordering: .relaxed) }
-
-    private static func sweeper(_ table: ConnectionTable) -> any DispatchSourceTimer {
-        let timer = DispatchSource.makeTimerSource(queue: .global())
-        timer.schedule(deadline: .now() + .milliseconds(250), repeating: .milliseconds(250))
-        timer.setEventHandler { table.sweep(now: .now) }
-        timer.resume()
-        return timer
-    }
-
-    /// Raises the process's limit of descriptors as far as needed and allowed, and takes fewer connections otherwise.
-    private static func withinDescriptors(_ limits: HTTPLimits) -> HTTPLimits {
-        var limits = limits
-        let reserve = 512
-        let wanted = UInt(limits.maximumConnections + limits.maximumConnections / 8 + reserve)
-        var allowed = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &allowed) == 0 else { return limits }
-        if allowed.rlim_cur < wanted {
-            allowed.rlim_cur = min(wanted, allowed.rlim_max)
-            setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &allowed)
-        }
-        if allowed.rlim_cur < wanted {
-            limits.maximumConnections = max(16, (Int(allowed.rlim_cur) - reserve) * 8 / 9)
-        }
-        return limits
-    }
-
-    // MARK: Refusing
-
-    func refusal(_ error: XRPCError) -> HTTPResponse { refusals(error) }
-
-    /// Whether a request is refused for its headers, before its body is read.
-    func refusal(of headers: HTTPHeaders, target: String, client: ClientAddress) -> HTTPResponse? {
-        if let seconds = rates?.secondsToWait(client, now: .now) { return refusals(.rateLimited(seconds: seconds)) }
-        if isStopping { return refusals(.stopping) }
-        if target.utf8.count > limits.maximumTarget {
-            return refusals(XRPCError(414, "InvalidRequest", "the target is too long"))
-        }
-        if headers.size > limits.maximumHeaders {
-            return refusals(XRPCError(431, "InvalidRequest", "the headers are too long"))
-        }
-        // What proxies before this server may have read in another way.
-        let isAmbiguous =
-            ["host", "content-length", "content-type", "authorization", "transfer-encoding"]
-            .contains { headers.occurrences(of: $0) > 1 }
-            || headers["content-length"] != nil && headers["transfer-encoding"] != nil
-        if isAmbiguous { return refusals(.invalidRequest("a header stands twice, or contradicts another")) }
-        if let length = headers["content-length"].flatMap({ Int($0) }), length > limits.maximumBody * 4 {
-            return refusals(.payloadTooLarge)
-        }
-        return nil
-    }
-
-    // MARK: Stopping
+    public var connectionCount: Int { daemon.connectionCount }
 
     /// Takes no new request, lets those that are being answered finish, and returns when all threads have ended.
     /// - Parameter deadline: after which what is unanswered is told so.
-    public func stop(deadline: Duration = .seconds(3)) async {
-        guard !stopping.exchange(true, ordering: .sequentiallyConsistent) else { return }
-        daemon.withLock { daemon in
-            // The socket is closed, so that a client is refused at once rather than left waiting.
-            if let daemon { close(MHD_quiesce_daemon(daemon.handle)) }
-        }
-        table.close()
-        let limit = ContinuousClock.now + deadline
-        while table.busyCount > 0, ContinuousClock.now < limit {
-            try? await Task.sleep(for: .milliseconds(10))
-        }
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                self.end()
-                continuation.resume()
-            }
-        }
-    }
-
-    /// Answers what is unanswered, and joins the threads.
-    private func end() {
-        stopping.store(true, ordering: .relaxed)
-        // A connection that is still suspended would be the end of the process.
-        isOpen.withLock { $0 = false }
-        for exchange in table.exchanges { exchange.giveUp(.stopping) }
-        let ended = daemon.withLock { daemon in
-            defer { daemon = nil }
-            return daemon
-        }
-        guard let ended else { return }
-        ended.sweeper.cancel()
-        MHD_stop_daemon(ended.handle)
-        Unmanaged.passUnretained(self).release()
-    }
-
-    /// Suspends a connection, unless the server has come to its end; returns whether it did.
-    func ifOpen(_ suspend: () -> Void) -> Bool {
-        isOpen.withLock { isOpen in
-            if isOpen { suspend() }
-            return isOpen
-        }
-    }
-
-    // MARK: Connections
-
-    fileprivate func opened(_ handle: OpaquePointer) -> HTTPConnection {
-        let address = hark_mhd_client_address(handle).map(ClientAddress.init) ?? .unknown
-        let connection = HTTPConnection(address: address, descriptor: hark_mhd_socket(handle))
-        table.add(connection)
-        return connection
-    }
-
-    fileprivate func closed(_ connection: HTTPConnection) { table.remove(connection) }
-}
-
-// MARK: Callbacks, on the threads of libmicrohttpd
-
-private func server(_ context: UnsafeMutableRawPointer?) -> HTTPServer? {
-    context.map { Unmanaged<HTTPServer>.fromOpaque($0).takeUnretainedValue() }
-}
-
-/// A connection was accepted, or is about to be closed: its object lives in between.
-private func connectionChanged(
-    _ context: UnsafeMutableRawPointer?, _ handle: OpaquePointer?,
-    _ socketContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ code: MHD_ConnectionNotificationCode
-) {
-    guard let server = server(context), let handle, let socketContext else { return }
-    if hark_mhd_has_started(code) != 0 {
-        socketContext.pointee = Unmanaged.passRetained(server.opened(handle)).toOpaque()
-    } else if let connection = socketContext.pointee {
-        server.closed(Unmanaged<HTTPConnection>.fromOpaque(connection).takeRetainedValue())
-        socketContext.pointee = nil
-    }
-}
-
-/// A request line has come: the exchange's object lives from now to its completion.
-private func begin(
-    _ context: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?, _ handle: OpaquePointer?
-) -> UnsafeMutableRawPointer? {
-    guard let server = server(context), let target, let handle,
-        let connection = hark_mhd_connection_context(handle)
-    else { return nil }
-    let exchange = HTTPExchange(
-        target: String(cString: target), handle: handle,
-        connection: Unmanaged<HTTPConnection>.fromOpaque(connection).takeUnretainedValue(), server: server)
-    return Unmanaged.passRetained(exchange).toOpaque()
-}
-
-private func proceed(
-    _ context: UnsafeMutableRawPointer?, _ handle: OpaquePointer?, _ url: UnsafePointer<CChar>?,
-    _ verb: UnsafePointer<CChar>?, _ version: UnsafePointer<CChar>?, _ part: UnsafePointer<CChar>?,
-    _ size: UnsafeMutablePointer<Int>?, _ exchange: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
-) -> MHD_Result {
-    guard let exchange = exchange?.pointee, let verb, let size else { return hark_mhd_no() }
-    return Unmanaged<HTTPExchange>.fromOpaque(exchange).takeUnretainedValue()
-        .proceed(verb: verb, part: part, size: size)
-}
-
-private func completed(
-    _ context: UnsafeMutableRawPointer?, _ handle: OpaquePointer?,
-    _ exchange: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ code: MHD_RequestTerminationCode
-) {
-    guard let pointer = exchange?.pointee else { return }
-    Unmanaged<HTTPExchange>.fromOpaque(pointer).takeRetainedValue().completed()
-    exchange?.pointee = nil
+    public func stop(deadline: Duration = .seconds(3)) async { await daemon.stop(deadline: deadline) }
 }

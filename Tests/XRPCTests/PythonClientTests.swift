@@ -1,0 +1,86 @@
+import Crypto
+import Foundation
+import Testing
+
+@testable import XRPC
+
+/// A virtual environment with the package `atproto`, which nobody here wrote: made once beside the build's products,
+/// where there is Python and a package index.
+private enum AtprotoPackage {
+    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    static let script = root.appendingPathComponent("Python/register.py").path
+
+    /// Its Python; nil where it cannot be had.
+    static let python: String? = {
+        let folder = root.deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent(".build/atproto-venv").path
+        let python = folder + "/bin/python"
+        let check = ["-c", "import atproto"]
+        if run(python, check) { return python }
+        let isMade =
+            run("/usr/bin/env", ["python3", "-m", "venv", "--clear", folder])
+            && run(python, ["-m", "pip", "install", "--quiet", "--timeout", "10", "--retries", "0", "atproto==0.0.73"])
+        return isMade && run(python, check) ? python : nil
+    }()
+
+    private static func run(_ program: String, _ arguments: [String]) -> Bool {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = arguments
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }
+}
+
+@Suite(.enabled(if: AtprotoPackage.python != nil, "the Python package atproto cannot be installed here"))
+struct PythonClientTests {
+    @Test(arguments: ["k256", "p256"])
+    func registersAndUnregisters(curve: String) async throws {
+        let stage = try PushStage()
+        let ada = try Account("ada")
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: try #require(AtprotoPackage.python))
+        process.arguments = [AtprotoPackage.script, "\(stage.server.port)", PushStage.did, ada.did, curve]
+        let (input, output) = (Pipe(), Pipe())
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+        let key = try await text(of: output, untilLineBreak: true)
+        stage.directory.put(ada.did, key: try PublicKey(didKey: String(key.prefix { $0 != "\n" })))
+        try input.fileHandleForWriting.write(contentsOf: Data("\n".utf8))
+        let answers = try await text(of: output).split(separator: "\n").map(String.init)
+
+        #expect(answers.count == 9)
+        for (index, family) in ["social.hatk.push", "dev.hatk.push"].enumerated() {
+            let part = answers.dropFirst(index * 3).prefix(3)
+            #expect(part.first?.hasPrefix("\(family).registerToken 200 {\"id\": ") == true)
+            #expect(part.dropFirst().first?.contains("\"tokenSuffix\": \"89abcdef\"") == true)
+            #expect(part.last == "\(family).unregisterToken 200 {}")
+        }
+        #expect(
+            Array(answers.suffix(3)) == [
+                "app.bsky.notification.registerPush True", "app.bsky.notification.unregisterPush True",
+                "refused 401 BadJwtLexiconMethod",
+            ])
+        #expect(try stage.tokens().isEmpty)
+        await stage.stop()
+    }
+
+    /// What is written into a pipe, to its end or to the first line break. Waits on a thread that may.
+    private func text(of pipe: Pipe, untilLineBreak: Bool = false) async throws -> String {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async {
+                var bytes = Data()
+                while true {
+                    let part = pipe.fileHandleForReading.availableData
+                    bytes += part
+                    if part.isEmpty || untilLineBreak && bytes.contains(UInt8(ascii: "\n")) { break }
+                }
+                continuation.resume(returning: String(decoding: bytes, as: UTF8.self))
+            }
+        }
+    }
+}
