@@ -99,8 +99,6 @@ public final class PushServer: Sendable {
     /// The port that it has got.
     public var port: UInt16 { server.port }
 
-    deinit { server.abandon() }
-
     /// Takes no new request, and lets those under way finish until the deadline.
     public func stop(deadline: Duration = .seconds(3)) async {
         await server.stop(deadline: deadline)

@@ -46,8 +46,6 @@ final class TestDirectory: Sendable {
             handler: { [shelf] in shelf.reply($0) })
     }
 
-    deinit { server.abandon() }
-
     var url: String { "http://127.0.0.1:\(server.port)" }
     var requests: Int { shelf.state.withLock { $0.requests } }
     /// Answers every request with this status.
