@@ -46,17 +46,17 @@ let package = Package(
         .testTarget(name: "CryptoTests", dependencies: ["Crypto"]),
         .testTarget(name: "ATProtoTests", dependencies: ["ATProto", "Crypto"]),
         .testTarget(name: "StorageTests", dependencies: ["Storage"]),
-        .testTarget(name: "NetTests", dependencies: ["Net"]),
-        .testTarget(name: "IdentityTests", dependencies: ["Identity", "ATProto"]),
+        .testTarget(name: "NetTests", dependencies: ["Net", "TestSupport"]),
+        .testTarget(name: "IdentityTests", dependencies: ["Identity", "ATProto", "TestSupport"]),
         .testTarget(
             name: "XRPCTests", dependencies: ["XRPC", "Identity", "Storage", "Crypto", "TestSupport"],
             exclude: ["Python"]),
-        .testTarget(name: "PushTests", dependencies: ["Push", "Simulators"]),
+        .testTarget(name: "PushTests", dependencies: ["Push", "Simulators", "TestSupport"]),
         .testTarget(name: "IndexerTests", dependencies: ["Indexer", "Crypto", "TestSupport"]),
-        .testTarget(name: "SimulatorsTests", dependencies: ["Simulators"]),
+        .testTarget(name: "SimulatorsTests", dependencies: ["Simulators", "TestSupport"]),
         .testTarget(name: "HooksTests", dependencies: ["Hooks", "Indexer", "TestSupport"]),
-        .testTarget(name: "RuntimeTests", dependencies: ["Runtime", "Hooks", "Simulators"]),
-        .testTarget(name: "CLITests", dependencies: ["CLI", "XRPC", "Simulators", "Crypto"]),
+        .testTarget(name: "RuntimeTests", dependencies: ["Runtime", "Hooks", "Simulators", "TestSupport"]),
+        .testTarget(name: "CLITests", dependencies: ["CLI", "XRPC", "Simulators", "Crypto", "TestSupport"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,6 +1,7 @@
+import TestSupport
 import Testing
 
-@Suite struct BadUsageTests {
+@Suite(.fewAtATime) struct BadUsageTests {
     static let cases: [[String]] = [
         [], ["nonsense"], ["tokens"], ["tokens", "ad"], ["replay"], ["replay", "--frobnicate", "x"],
         ["replay", "missing.jsonl"], ["replay", "."], ["replay", "x", "--config"], ["replay", "x", "--json=1"],

@@ -1,7 +1,8 @@
 import Foundation
+import TestSupport
 import Testing
 
-@Suite struct DemoCommandTests {
+@Suite(.fewAtATime) struct DemoCommandTests {
     @Test func comesOutAsItShould() async throws {
         let hark = try HarkProcess()
         let result = try await hark.run(["demo", "--json"], environment: ["TMPDIR": hark.folder.path])

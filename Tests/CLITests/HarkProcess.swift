@@ -1,11 +1,12 @@
 import Foundation
 import Synchronization
+import TestSupport
 
 /// The built `hark`, run as a process of its own in a folder of its own. The folder goes with the last reference.
 final class HarkProcess: Sendable {
     let folder: URL
     /// What runs at the moment.
-    private let processIDs = Mutex<Set<pid_t>>([])
+    private let running = Mutex<[pid_t: ChildProcess]>([:])
 
     struct Result: Sendable {
         var status: Int32
@@ -44,31 +45,16 @@ final class HarkProcess: Sendable {
         for file in files { try Data().write(to: file) }
         try Data(input.utf8).write(to: files[0])
 
-        let process = Process()
-        process.executableURL = executable
-        process.arguments = words
-        process.currentDirectoryURL = folder
-        process.environment = ["PATH": "/usr/bin:/bin"].merging(environment) { $1 }
-        process.standardInput = try FileHandle(forReadingFrom: files[0])
-        process.standardOutput = try FileHandle(forWritingTo: files[1])
-        process.standardError = try FileHandle(forWritingTo: files[2])
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            process.terminationHandler = { _ in continuation.resume() }
-            do {
-                try process.run()
-                let id = process.processIdentifier
-                processIDs.withLock { _ = $0.insert(id) }
-            } catch {
-                process.terminationHandler = nil
-                continuation.resume(throwing: error)
-            }
-        }
-        let ended = process.processIdentifier
-        processIDs.withLock { _ = $0.remove(ended) }
+        let process = try ChildProcess(
+            executable.path, words, in: folder.path,
+            environment: ["PATH": "/usr/bin:/bin"].merging(environment) { $1 },
+            input: .file(files[0].path), output: .file(files[1].path), errors: .file(files[2].path))
+        running.withLock { $0[process.id] = process }
+        let exit = await process.exit
+        running.withLock { _ = $0.removeValue(forKey: process.id) }
         return Result(
-            status: process.terminationStatus, output: try String(contentsOf: files[1], encoding: .utf8),
-            errors: try String(contentsOf: files[2], encoding: .utf8),
-            wasKilled: process.terminationReason == .uncaughtSignal)
+            status: exit.status, output: try String(contentsOf: files[1], encoding: .utf8),
+            errors: try String(contentsOf: files[2], encoding: .utf8), wasKilled: exit.wasKilled)
     }
 
     /// What has been written to standard error so far, by all that runs or ran here.
@@ -81,9 +67,9 @@ final class HarkProcess: Sendable {
     /// Sends a signal to everything that runs here. False when nothing does.
     @discardableResult
     func kill(_ signal: Int32) -> Bool {
-        let ids = processIDs.withLock { $0 }
-        for id in ids { Foundation.kill(id, signal) }
-        return !ids.isEmpty
+        let processes = running.withLock { Array($0.values) }
+        for process in processes { process.kill(signal) }
+        return !processes.isEmpty
     }
 
     /// Beside the test bundle, where the build puts both.

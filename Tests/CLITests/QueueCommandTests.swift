@@ -1,8 +1,9 @@
 import Foundation
 import Simulators
+import TestSupport
 import Testing
 
-@Suite struct QueueCommandTests {
+@Suite(.fewAtATime) struct QueueCommandTests {
     private func object(_ text: String) throws -> [String: Any] {
         try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
     }

@@ -1,9 +1,10 @@
 import Foundation
 import Simulators
+import TestSupport
 import Testing
 
 /// The main job, by the built program, against the stand-in for Apple.
-@Suite struct ReplayCommandTests {
+@Suite(.fewAtATime) struct ReplayCommandTests {
     private static let evening = GrainEvening(seed: 7, events: 300)
 
     private func object(_ text: String) throws -> [String: Any] {

@@ -2,11 +2,12 @@ import Crypto
 import Foundation
 import FoundationNetworking
 import Simulators
+import TestSupport
 import Testing
 import XRPC
 
 /// `hark serve` as a process, with a directory of identities on this machine.
-@Suite struct ServeCommandTests {
+@Suite(.fewAtATime) struct ServeCommandTests {
     private static let did = "did:web:push.test"
     private static let ada = "did:plc:ewvi7nxzyoun6zhxrhs64oiz"
     private static let token = String(repeating: "0123456789abcdef", count: 3) + "89abcdefdeadbeef"

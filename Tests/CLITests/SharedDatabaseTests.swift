@@ -1,9 +1,10 @@
 import Foundation
 import Runtime
+import TestSupport
 import Testing
 
 /// What may run beside a Hark that is at work, and what may not.
-@Suite struct SharedDatabaseTests {
+@Suite(.fewAtATime) struct SharedDatabaseTests {
     @Test func oneHarkFeedsADatabaseAndOthersRegisterTokens() async throws {
         let hark = try HarkProcess()
         try hark.write("", to: "empty.jsonl")

@@ -1,7 +1,8 @@
 import Foundation
+import TestSupport
 import Testing
 
-@Suite struct TokensCommandTests {
+@Suite(.fewAtATime) struct TokensCommandTests {
     private static let ada = "did:plc:ewvi7nxzyoun6zhxrhs64oiz"
     private static let bob = "did:plc:44ybard66vv44zksje25o7dz"
     private static let token = "0123456789abcdef0123456789abcdef0123456789abcdef01234567deadbeef"

@@ -1,10 +1,11 @@
 import ATProto
+import TestSupport
 import Testing
 
 @testable import Identity
 
 /// Where documents are fetched, and which DIDs name no place.
-@Suite struct DocumentSourceTests {
+@Suite(.fewAtATime) struct DocumentSourceTests {
     private func url(_ did: String, allowed: Set<String> = []) throws -> String {
         var options = IdentityResolver.Options()
         options.directory = "https://plc.test/"

@@ -1,10 +1,11 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Net
 
 /// From a name to an open connection, and all that may go wrong between.
-@Suite struct ConnectTests {
+@Suite(.fewAtATime) struct ConnectTests {
     @Test func triesEveryAddress() async throws {
         // Loopback's names may have addresses that nobody listens on.
         let wire = try Wire()

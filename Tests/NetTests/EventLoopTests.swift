@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Net
 
-@Suite struct EventLoopTests {
+@Suite(.fewAtATime) struct EventLoopTests {
     @Test func runsJobsInOrder() async throws {
         let loop = try EventLoop(name: "a name that is longer than Linux keeps")
         let seen = Events<Int>()

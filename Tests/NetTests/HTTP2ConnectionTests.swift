@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Net
 
-@Suite struct HTTP2ConnectionTests {
+@Suite(.fewAtATime) struct HTTP2ConnectionTests {
     @Test func echoesHeadersAndBody() async throws {
         let wire = try Wire()
         let client = try wire.client()

@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import Net
 
 /// What a server may do to a client: every request ends once, with the result that HTTP/2 allows.
-@Suite struct HTTP2FaultTests {
+@Suite(.fewAtATime) struct HTTP2FaultTests {
     @Test func resendableAreTheStreamsAboveTheGoAway() async throws {
         // The 100th request of a burst brings a GOAWAY that lets the first 50 through.
         let wire = try Wire { connection, stream, _, _, number in

@@ -1,11 +1,12 @@
 import HookKit
 import Net
 import Storage
+import TestSupport
 import Testing
 
 @testable import Push
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.fewAtATime, .timeLimit(.minutes(1)))
 struct DeliveryTests {
     @Test func deliversEachPushOnceAsAppleWantsIt() async throws {
         let bench = try Bench { $0.answer(200) }

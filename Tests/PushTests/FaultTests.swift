@@ -1,11 +1,12 @@
 import HookKit
 import Net
 import Storage
+import TestSupport
 import Testing
 
 @testable import Push
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.fewAtATime, .timeLimit(.minutes(1)))
 struct FaultTests {
     @Test func losesNothingWhenTheGatewaySaysGoAway() async throws {
         // Takes ten requests a connection, sees as many more as are in flight, and disowns those.

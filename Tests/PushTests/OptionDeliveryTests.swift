@@ -1,10 +1,12 @@
 import ATProto
 import HookKit
 import Storage
+import TestSupport
 import Testing
 
 @testable import Push
 
+@Suite(.fewAtATime)
 struct OptionDeliveryTests {
     private func send(
         _ notification: HookKit.Notification, through service: PushService, of bench: Bench, place: Int = 0,

@@ -1,13 +1,14 @@
 import Foundation
 import HookKit
 import Net
+import TestSupport
 import Testing
 
 @testable import Push
 @testable import Storage
 
 /// A long delivery to a gateway that does everything wrong and says every secret back: none of it is kept or told.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.fewAtATime, .timeLimit(.minutes(1)))
 struct SecrecyTests {
     @Test func keepsSecretsThroughALongFaultyRun() async throws {
         var tuning = PushTuning()

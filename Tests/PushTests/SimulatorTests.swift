@@ -1,12 +1,13 @@
 import Net
 import Simulators
 import Storage
+import TestSupport
 import Testing
 
 @testable import Push
 
 /// Against the stand-in that judges requests as strictly as Apple does.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.fewAtATime, .timeLimit(.minutes(1)))
 struct SimulatorTests {
     private func simulator(
         _ credentials: APNsCredentials, _ flags: [(String, String)] = [],

@@ -1,10 +1,11 @@
 import Hooks
 import Simulators
+import TestSupport
 import Testing
 
 @testable import Runtime
 
-@Suite struct ReplayTests {
+@Suite(.fewAtATime) struct ReplayTests {
     private static let evening = GrainEvening(seed: 11, events: 150)
 
     /// A folder with the evening, its devices, and an assembly that pushes to `port`.

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Simulators
 
-@Suite struct APNsSimulatorFaultsTests {
+@Suite(.fewAtATime) struct APNsSimulatorFaultsTests {
     @Test func readsFlags() throws {
         var faults = Faults()
         let flags = [

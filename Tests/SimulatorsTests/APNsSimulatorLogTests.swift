@@ -2,12 +2,13 @@ import Crypto
 import FoundationEssentials
 import Net
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Simulators
 
 /// The log, and the folder of credentials.
-@Suite struct APNsSimulatorLogTests {
+@Suite(.fewAtATime) struct APNsSimulatorLogTests {
     let provider: TestProvider
     let good: TestPush
 

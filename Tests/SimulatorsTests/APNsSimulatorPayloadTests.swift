@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Simulators
 
-@Suite struct APNsSimulatorPayloadTests {
+@Suite(.fewAtATime) struct APNsSimulatorPayloadTests {
     private func parse(_ text: String) throws -> PayloadValue { try PayloadParser.parse(Array(text.utf8)) }
 
     @Test func readsJSON() throws {

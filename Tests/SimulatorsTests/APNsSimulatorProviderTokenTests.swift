@@ -1,10 +1,11 @@
 import Net
+import TestSupport
 import Testing
 
 @testable import Simulators
 
 /// What becomes of provider tokens, over real TLS and HTTP/2.
-@Suite struct APNsSimulatorProviderTokenTests {
+@Suite(.fewAtATime) struct APNsSimulatorProviderTokenTests {
     let provider: TestProvider
     let good: TestPush
     let simulator: APNsSimulator

@@ -1,9 +1,10 @@
 import Net
+import TestSupport
 import Testing
 
 @testable import Simulators
 
-@Suite struct APNsSimulatorRulesTests {
+@Suite(.fewAtATime) struct APNsSimulatorRulesTests {
     static let token = String(repeating: "0a", count: 32)
 
     private func reason(_ body: () throws(Refusal) -> Void) -> APNsReason? {

@@ -1,11 +1,12 @@
 import Crypto
 import Net
+import TestSupport
 import Testing
 
 @testable import Simulators
 
 /// Each refusal over real TLS and HTTP/2.
-@Suite struct APNsSimulatorTests {
+@Suite(.fewAtATime) struct APNsSimulatorTests {
     let provider: TestProvider
     let good: TestPush
 

@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Simulators
 
 /// The simulator under other people's HTTP/2 clients.
-@Suite struct APNsSimulatorToolsTests {
+@Suite(.fewAtATime) struct APNsSimulatorToolsTests {
     static let curl = "/usr/bin/curl"
     static let h2load = "/usr/bin/h2load"
 
@@ -61,17 +62,8 @@ import Testing
 
     /// Standard output, which is short, of a program that ended well.
     private func run(_ program: String, _ arguments: [String]) async throws -> String {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = arguments
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        let status = try await withCheckedThrowingContinuation {
-            (continuation: CheckedContinuation<Int32, any Error>) in
-            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-            do { try process.run() } catch { continuation.resume(throwing: error) }
-        }
-        #expect(status == 0, "\(program)")
-        return String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let (exit, output) = try await ChildProcess.run(program, arguments)
+        #expect(exit.status == 0, "\(program)")
+        return output
     }
 }

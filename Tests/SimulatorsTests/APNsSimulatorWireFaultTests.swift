@@ -1,11 +1,12 @@
 import Net
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Simulators
 
 /// The faults that the simulator is told to play, seen by a real client.
-@Suite struct APNsSimulatorWireFaultTests {
+@Suite(.fewAtATime) struct APNsSimulatorWireFaultTests {
     let provider: TestProvider
     let good: TestPush
 

@@ -1,9 +1,10 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import XRPC
 
-@Suite struct HTTPServerTests {
+@Suite(.fewAtATime) struct HTTPServerTests {
     private final class Holder: Sendable {
         let server = Mutex<HTTPServer?>(nil)
     }

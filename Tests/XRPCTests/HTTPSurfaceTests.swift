@@ -1,10 +1,11 @@
 import ATProto
+import TestSupport
 import Testing
 
 @testable import XRPC
 
 /// What the server says to requests that are none of its methods', or are not made as they should be.
-@Suite struct HTTPSurfaceTests {
+@Suite(.fewAtATime) struct HTTPSurfaceTests {
     private let register = "/xrpc/social.hatk.push.registerToken"
 
     @Test func namesItselfAndItsServices() async throws {

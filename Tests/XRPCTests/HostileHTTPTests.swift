@@ -1,10 +1,11 @@
 import ATProto
+import TestSupport
 import Testing
 
 @testable import XRPC
 
 /// Clients that mean no good: each costs its own connection, and others are answered meanwhile.
-@Suite struct HostileHTTPTests {
+@Suite(.fewAtATime) struct HostileHTTPTests {
     private let register = "/xrpc/social.hatk.push.registerToken"
 
     private func answersOthers(_ stage: PushStage) async throws -> Bool {

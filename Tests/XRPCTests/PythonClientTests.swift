@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import TestSupport
 import Testing
 
 @testable import XRPC
@@ -24,34 +25,30 @@ private enum AtprotoPackage {
     }()
 
     private static func run(_ program: String, _ arguments: [String]) -> Bool {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = arguments
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
+        let process = try? ChildProcess(program, arguments, errors: .null)
+        return process?.waitForExit().status == 0
     }
 }
 
-@Suite(.enabled(if: AtprotoPackage.python != nil, "the Python package atproto cannot be installed here"))
+@Suite(.fewAtATime, .enabled(if: AtprotoPackage.python != nil, "the Python package atproto cannot be installed here"))
 struct PythonClientTests {
     @Test(arguments: ["k256", "p256"])
     func registersAndUnregisters(curve: String) async throws {
         let stage = try PushStage()
         let ada = try Account("ada")
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: try #require(AtprotoPackage.python))
-        process.arguments = [AtprotoPackage.script, "\(stage.server.port)", PushStage.did, ada.did, curve]
         let (input, output) = (Pipe(), Pipe())
-        process.standardInput = input
-        process.standardOutput = output
-        try process.run()
+        let python = try ChildProcess(
+            try #require(AtprotoPackage.python),
+            [AtprotoPackage.script, "\(stage.server.port)", PushStage.did, ada.did, curve],
+            input: .descriptor(input.fileHandleForReading.fileDescriptor),
+            output: .descriptor(output.fileHandleForWriting.fileDescriptor))
+        try input.fileHandleForReading.close()
+        try output.fileHandleForWriting.close()
         let key = try await text(of: output, untilLineBreak: true)
         stage.directory.put(ada.did, key: try PublicKey(didKey: String(key.prefix { $0 != "\n" })))
         try input.fileHandleForWriting.write(contentsOf: Data("\n".utf8))
         let answers = try await text(of: output).split(separator: "\n").map(String.init)
+        #expect(await python.exit.status == 0)
 
         #expect(answers.count == 9)
         for (index, family) in ["social.hatk.push", "dev.hatk.push"].enumerated() {

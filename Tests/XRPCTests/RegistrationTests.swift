@@ -1,10 +1,11 @@
 import Crypto
 import Storage
+import TestSupport
 import Testing
 
 @testable import XRPC
 
-@Suite struct RegistrationTests {
+@Suite(.fewAtATime) struct RegistrationTests {
     @Test(arguments: ["social.hatk.push", "dev.hatk.push"])
     func registersAndForgets(family: String) async throws {
         let stage = try PushStage()

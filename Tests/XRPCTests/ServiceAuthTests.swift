@@ -1,11 +1,12 @@
 import Crypto
 import Foundation
+import TestSupport
 import Testing
 
 @testable import XRPC
 
 /// Whom a service token lets in, over the wire, and how each refusal is named.
-@Suite struct ServiceAuthTests {
+@Suite(.fewAtATime) struct ServiceAuthTests {
     private let method = "social.hatk.push.listDevices"
 
     private func refusal(_ answer: WireAnswer) -> String {
