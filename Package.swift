@@ -29,7 +29,7 @@ let package = Package(
             dependencies: ["Storage", "Identity", "HookKit", "ATProto", "Crypto", "CMicrohttpd", "CLinux"],
             exclude: ["Lexicons"]),
         .target(name: "Indexer", dependencies: ["Storage", "HookKit", "ATProto"]),
-        .target(name: "Simulators", dependencies: ["Net", "Crypto", "ATProto"]),
+        .target(name: "Simulators", dependencies: ["XRPC", "Net", "Crypto", "ATProto"]),
         .target(name: "Hooks", dependencies: ["HookKit"], path: "Hooks", resources: [.copy("Lexicons")]),
         .target(
             name: "Runtime",
@@ -47,9 +47,9 @@ let package = Package(
         .testTarget(name: "ATProtoTests", dependencies: ["ATProto", "Crypto"]),
         .testTarget(name: "StorageTests", dependencies: ["Storage"]),
         .testTarget(name: "NetTests", dependencies: ["Net", "TestSupport"]),
-        .testTarget(name: "IdentityTests", dependencies: ["Identity", "ATProto", "TestSupport"]),
+        .testTarget(name: "IdentityTests", dependencies: ["Identity", "ATProto", "Simulators", "TestSupport"]),
         .testTarget(
-            name: "XRPCTests", dependencies: ["XRPC", "Identity", "Storage", "Crypto", "TestSupport"],
+            name: "XRPCTests", dependencies: ["XRPC", "Identity", "Storage", "Simulators", "Crypto", "TestSupport"],
             exclude: ["Python"]),
         .testTarget(name: "PushTests", dependencies: ["Push", "Simulators", "TestSupport"]),
         .testTarget(name: "IndexerTests", dependencies: ["Indexer", "Crypto", "TestSupport"]),

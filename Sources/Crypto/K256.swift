@@ -33,6 +33,16 @@ struct K256PublicKey: Verifier {
         guard secp256k1_ecdsa_signature_parse_compact(context, &parsed, signature.bytes) == 1 else { return false }
         return withUnsafePointer(to: key) { secp256k1_ecdsa_verify(context, &parsed, digest, $0) == 1 }
     }
+
+    var uncompressedPoint: [UInt8] {
+        var (point, count) = ([UInt8](repeating: 0, count: 65), 65)
+        withUnsafePointer(to: key) {
+            // Cannot fail: the key is one, and there is room for it.
+            _ = secp256k1_ec_pubkey_serialize(
+                K256Context.shared.handle, &point, &count, $0, UInt32(SECP256K1_FLAGS_TYPE_COMPRESSION))
+        }
+        return point
+    }
 }
 
 final class K256PrivateKey: Signer {

@@ -45,6 +45,20 @@ struct P256PublicKey: Verifier {
                 && EVP_PKEY_verify(context, der, der.count, digest, digest.count) == 1
         } ?? false
     }
+
+    var uncompressedPoint: [UInt8] {
+        defer { ERR_clear_error() }
+        return [4] + coordinate(OSSL_PKEY_PARAM_EC_PUB_X) + coordinate(OSSL_PKEY_PARAM_EC_PUB_Y)
+    }
+
+    /// 32 bytes.
+    private func coordinate(_ name: String) -> [UInt8] {
+        var (number, bytes) = (OpaquePointer?.none, [UInt8](repeating: 0, count: 32))
+        defer { BN_free(number) }
+        // Cannot fail but for want of memory: the key is a point of the curve.
+        if EVP_PKEY_get_bn_param(key.handle, name, &number) == 1 { BN_bn2binpad(number, &bytes, 32) }
+        return bytes
+    }
 }
 
 final class P256PrivateKey: Signer {

@@ -47,6 +47,9 @@ public struct PublicKey: Sendable, Hashable, CustomStringConvertible {
         do { return try Multibase.decode(text) } catch { throw KeyError(error.description) }
     }
 
+    /// The point with both its coordinates, 65 bytes (SEC 1, §2.3.3).
+    public var uncompressedPoint: [UInt8] { verifier.uncompressedPoint }
+
     public var multikey: String { Multibase.encodeBase58(curve.multicodec + point) }
     public var didKey: String { "did:key:" + multikey }
     public var description: String { didKey }
@@ -81,4 +84,5 @@ public struct PublicKey: Sendable, Hashable, CustomStringConvertible {
 protocol Verifier: Sendable {
     /// - Parameter signature: low-S.
     func verify(_ signature: Signature, ofDigest digest: [UInt8]) -> Bool
+    var uncompressedPoint: [UInt8] { get }
 }

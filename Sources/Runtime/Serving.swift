@@ -36,6 +36,9 @@ public final class Serving: Sendable {
         self.assembly = assembly
     }
 
+    /// The port that it has got.
+    public var port: UInt16 { server.port }
+
     private static func options(
         _ configuration: Configuration, _ did: DID, _ figures: ServingFigures
     ) -> PushServer.Options {
@@ -68,7 +71,8 @@ public final class Serving: Sendable {
         try result.get()
     }
 
-    private func stop() async {
+    /// Stops what `run` would, for whoever does without it. Later calls do nothing.
+    public func stop() async {
         await server.stop(deadline: Self.stopDeadline)
         await assembly.stop(deadline: Self.stopDeadline)
     }

@@ -21,10 +21,7 @@ extension Command {
         guard let format = RecordingFormat(rawValue: name) else {
             throw OperatorError("--format must be jetstream or frames, not \"\(name)\"")
         }
-        let evening = GrainEvening(
-            seed: UInt64(try number("--seed", in: 0...Int.max, arguments) ?? 1),
-            people: try number("--people", in: 2...1_000_000, arguments),
-            events: try number("--events", in: 1...100_000_000, arguments) ?? 600, plain: arguments.has("--plain"))
+        let evening = try arguments.evening()
         do {
             let written = try evening.write(format, toFile: path)
             if let file = arguments["--devices"] { try evening.writeDevices(toFile: file) }
@@ -33,11 +30,18 @@ extension Command {
             throw OperatorError("\(error)")
         }
     }
+}
 
-    private static func number(
-        _ flag: String, in range: ClosedRange<Int>, _ arguments: Arguments
-    ) throws(OperatorError) -> Int? {
-        guard let text = arguments[flag] else { return nil }
+extension Arguments {
+    /// The evening that `--seed`, `--people`, `--events` and `--plain` describe.
+    func evening() throws(OperatorError) -> GrainEvening {
+        GrainEvening(
+            seed: UInt64(try number("--seed", in: 0...Int.max) ?? 1), people: try number("--people", in: 2...1_000_000),
+            events: try number("--events", in: 1...100_000_000) ?? 600, plain: has("--plain"))
+    }
+
+    private func number(_ flag: String, in range: ClosedRange<Int>) throws(OperatorError) -> Int? {
+        guard let text = self[flag] else { return nil }
         guard let number = Int(text), range.contains(number) else {
             throw OperatorError("\(flag) must be a number from \(range.lowerBound) to \(range.upperBound)")
         }

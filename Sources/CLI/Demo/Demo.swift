@@ -20,25 +20,22 @@ struct Demo: Sendable {
     /// Runs the evening twice, the second time to show that nobody is told anything again.
     func run() async throws -> DemoReport {
         let recording = try recordingFile()
-        // The devices come first: Apple removes only what was registered before it died.
-        try await registerDevices()
         let credentials = try APNsCredentials.generate(bundleID: "social.grain.demo")
         let simulator = try APNsSimulator(simulatorOptions(credentials))
+        try credentials.write(to: folder, caPEM: simulator.caPEM, port: simulator.port)
+        // The devices come first: Apple removes only what was registered before it died, and here it dies with the start.
+        let registrations = try await DemoRegistrations.make(evening, try configuration(apnsPort: 1), log: log)
         try simulator.start()
         defer { simulator.stop() }
-        try credentials.write(to: folder, caPEM: simulator.caPEM, port: simulator.port)
-        let configuration = try Configuration.load(
-            file: folder + "/hark.json5",
-            environment: [
-                "HARK_APNS_HOST": "127.0.0.1:\(simulator.port)", "HARK_APNS_CA_FILE": folder + "/ca.pem",
-            ])
+        let configuration = try configuration(apnsPort: simulator.port)
         let assembly = try Assembly(configuration, hooks: hooks, purpose: .replaying, log: log)
         return try await interruptible {
             let summary = try await Replay(assembly).run([recording.path])
             let received = simulator.received
             let again = try await Replay(assembly).run([recording.path])
             return DemoReport(
-                recording: recording.name, evening: evening, port: simulator.port, summary: summary,
+                recording: recording.name, evening: evening, registrations: registrations, port: simulator.port,
+                summary: summary,
                 received: received, receivedAgain: simulator.received.count - received.count,
                 hookRunsAgain: again.hookRuns - summary.hookRuns, records: try assembly.recordCounts(),
                 devicesLeft: try assembly.deviceSuffixes())
@@ -56,15 +53,10 @@ struct Demo: Sendable {
         return (path, "an evening written just now")
     }
 
-    private func registerDevices() async throws {
-        let tokens = try DeviceTokens(database: folder + "/hark.db")
-        defer { tokens.close() }
-        for device in evening.devices {
-            _ = try await tokens.add(
-                NewDevice(
-                    did: device.did, token: device.token, platform: "apns", environment: "production", topic: nil,
-                    label: nil))
-        }
+    private func configuration(apnsPort port: UInt16) throws -> Configuration {
+        try Configuration.load(
+            file: folder + "/hark.json5",
+            environment: ["HARK_APNS_HOST": "127.0.0.1:\(port)", "HARK_APNS_CA_FILE": folder + "/ca.pem"])
     }
 
     private func simulatorOptions(_ credentials: APNsCredentials) -> APNsSimulator.Options {

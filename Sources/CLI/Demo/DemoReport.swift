@@ -5,6 +5,7 @@ import Simulators
 struct DemoReport: Sendable {
     let recording: String
     let evening: GrainEvening
+    let registrations: DemoRegistrations
     let port: UInt16
     let summary: ReplaySummary
     let received: [ReceivedPush]
@@ -23,6 +24,7 @@ struct DemoReport: Sendable {
         func compare(_ what: String, _ found: Int, _ wanted: Int) {
             if found != wanted { lines.append("\(what): \(found.grouped) instead of \(wanted.grouped)") }
         }
+        compare("devices registered", registrations.registered, evening.devices.count + registrations.unregistered)
         compare("records created", summary.created, expected.created)
         compare("records updated", summary.updated, expected.updated)
         compare("records deleted", summary.deleted, expected.deleted)
@@ -103,6 +105,8 @@ extension DemoReport {
             "An invented evening of grain, a photo-sharing app: \(evening.people.count.of("person", "people")), "
                 + devices.of("device") + ".",
             "",
+            "devices     \(registrations.registered.grouped) registered over XRPC with signed service tokens, "
+                + "\(registrations.unregistered.grouped) of them unregistered again",
             "recording   \(recording)",
             "read        \(summary.events.of("event")), \(summary.commits.of("commit")), in \(summary.indexing.shortSeconds)",
             "records     \(summary.created.grouped) created, \(summary.updated.grouped) updated, "
@@ -148,6 +152,8 @@ extension DemoReport {
         let recipients = pushesByRecipient.map { ($0.handle, JSONText.integer($0.pushes)) }
         return .object([
             ("recording", .string(recording)),
+            ("registered", .integer(registrations.registered)),
+            ("unregistered", .integer(registrations.unregistered)),
             ("replay", summary.json),
             ("collections", .object(records.sorted { $0.key < $1.key }.map { ($0.key, .integer($0.value)) })),
             ("pushes", .object(recipients)),

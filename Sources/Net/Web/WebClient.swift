@@ -2,7 +2,7 @@ import CCurl
 import Glibc
 import Synchronization
 
-/// Fetches documents with GET over HTTP and HTTPS, many at a time, on one thread of its own. Thread-safe.
+/// Makes requests over HTTP and HTTPS, GET and POST, many at a time, on one thread of its own. Thread-safe.
 ///
 /// No redirect is followed, no proxy used, no cookie kept, no compression accepted; certificates are checked against
 /// the system's roots. The policy is asked about the very address that a socket is about to connect to, so that a name
@@ -40,12 +40,15 @@ public final class WebClient: Sendable {
     public func get(
         _ url: String, accept: String = "application/json", policy: AddressPolicy
     ) async throws(WebError) -> WebAnswer {
+        try await send(WebRequest(url: url, headers: [("Accept", accept)]), policy: policy)
+    }
+
+    /// The answer to any request, under the same conditions.
+    public func send(_ request: WebRequest, policy: AddressPolicy) async throws(WebError) -> WebAnswer {
         let options = options
         let result = await withCheckedContinuation { (continuation: CheckedContinuation<_, Never>) in
             worker.submit(
-                WebTransfer(url: url, accept: accept, policy: policy, options: options) {
-                    continuation.resume(returning: $0)
-                })
+                WebTransfer(request, policy: policy, options: options) { continuation.resume(returning: $0) })
         }
         return try result.get()
     }

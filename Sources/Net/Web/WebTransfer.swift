@@ -4,8 +4,7 @@ import Glibc
 /// One request of a web client. Once submitted, confined to the client's thread, which keeps it while libcurl points at it.
 final class WebTransfer: @unchecked Sendable {
     private(set) var handle: UnsafeMutableRawPointer?
-    private let url: String
-    private let accept: String
+    private let request: WebRequest
     private let policy: AddressPolicy
     private let options: WebClient.Options
     private let completion: @Sendable (Result<WebAnswer, WebError>) -> Void
@@ -15,11 +14,10 @@ final class WebTransfer: @unchecked Sendable {
     private var wasForbidden = false
 
     init(
-        url: String, accept: String, policy: AddressPolicy, options: WebClient.Options,
+        _ request: WebRequest, policy: AddressPolicy, options: WebClient.Options,
         completion: @escaping @Sendable (Result<WebAnswer, WebError>) -> Void
     ) {
-        self.url = url
-        self.accept = accept
+        self.request = request
         self.policy = policy
         self.options = options
         self.completion = completion
@@ -29,11 +27,11 @@ final class WebTransfer: @unchecked Sendable {
     func prepare() -> UnsafeMutableRawPointer? {
         guard let handle = curl_easy_init() else { return nil }
         self.handle = handle
-        headers = curl_slist_append(nil, "Accept: \(accept)")
+        for (name, value) in request.headers { headers = curl_slist_append(headers, "\(name): \(value)") }
         let context = Unmanaged.passUnretained(self).toOpaque()
         let milliseconds = Int(options.timeout.nanoseconds / 1_000_000)
         let texts: [(CURLoption, String)] = [
-            (CURLOPT_URL, url), (CURLOPT_PROTOCOLS_STR, "http,https"), (CURLOPT_PROXY, ""),
+            (CURLOPT_URL, request.url), (CURLOPT_PROTOCOLS_STR, "http,https"), (CURLOPT_PROXY, ""),
             (CURLOPT_USERAGENT, options.userAgent),
         ]
         let numbers: [(CURLoption, Int)] = [
@@ -48,7 +46,22 @@ final class WebTransfer: @unchecked Sendable {
             && hark_curl_set_pointer(handle, CURLOPT_PRIVATE, context) == CURLE_OK
             && hark_curl_set_writer(handle, receive, context) == CURLE_OK
             && hark_curl_set_opener(handle, openSocket, context) == CURLE_OK
+            && setBody(handle)
         return isSet ? handle : nil
+    }
+
+    /// With a body it is a POST.
+    private func setBody(_ handle: UnsafeMutableRawPointer) -> Bool {
+        guard var body = request.body else { return true }
+        // Without it libcurl asks first whether a long body is welcome, and waits for the answer.
+        headers = curl_slist_append(headers, "Expect:")
+        let size = body.count
+        return hark_curl_set_pointer(handle, CURLOPT_HTTPHEADER, headers) == CURLE_OK
+            && hark_curl_set_number(handle, CURLOPT_POSTFIELDSIZE, size) == CURLE_OK
+            // Copied at once.
+            && body.withUnsafeMutableBytes {
+                hark_curl_set_pointer(handle, CURLOPT_COPYPOSTFIELDS, $0.baseAddress ?? UnsafeMutableRawPointer(handle))
+            } == CURLE_OK
     }
 
     /// Frees the handle, once the multi handle has let go of it.

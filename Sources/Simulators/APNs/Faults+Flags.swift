@@ -88,7 +88,7 @@ extension Faults {
         return low...high
     }
 
-    fileprivate static func duration(_ text: some StringProtocol) throws(FaultSyntaxError) -> Duration {
+    static func duration(_ text: some StringProtocol) throws(FaultSyntaxError) -> Duration {
         let number = text.prefix { $0.isNumber }
         guard let count = Int64(number), count < 1 << 32 else { throw FaultSyntaxError("expected a time, as in 50ms") }
         switch text.dropFirst(number.count) {

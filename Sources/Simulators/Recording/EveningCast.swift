@@ -53,13 +53,11 @@ struct EveningCast: Sendable {
     ) -> EveningPerson {
         let first = random.pick(EveningWords.firstNames)
         let last = random.pick(EveningWords.lastNames)
-        var key = random.bytes(32)
-        // The group's order begins with 0xffff…; this keeps the key below it, and above zero.
-        key[0] = key[0] & 0x7f | 0x40
+        let key = random.privateScalar()
         // Of ten with ordinary names one has no profile, and one a profile without a name.
         let nameless = plain || oddName != nil ? 0 : index / 2 % 5
         return EveningPerson(
-            did: "did:plc:" + random.text(24, of: "abcdefghijklmnopqrstuvwxyz234567"),
+            did: random.plc(),
             handle: "\(first)-\(last)-\(index).example.com".lowercased(),
             signingKey: key,
             displayName: nameless == 1 || nameless == 3 ? nil : oddName ?? "\(first) \(last)",
