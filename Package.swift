@@ -55,7 +55,8 @@ let package = Package(
         .testTarget(name: "IndexerTests", dependencies: ["Indexer", "Crypto", "TestSupport"]),
         .testTarget(name: "SimulatorsTests", dependencies: ["Simulators", "TestSupport"]),
         .testTarget(name: "HooksTests", dependencies: ["Hooks", "Indexer", "TestSupport"]),
-        .testTarget(name: "RuntimeTests", dependencies: ["Runtime", "Hooks", "Simulators", "TestSupport"]),
+        .testTarget(
+            name: "RuntimeTests", dependencies: ["Runtime", "Hooks", "Simulators", "Storage", "ATProto", "TestSupport"]),
         .testTarget(name: "CLITests", dependencies: ["CLI", "XRPC", "Simulators", "Crypto", "TestSupport"]),
     ],
     swiftLanguageModes: [.v6]

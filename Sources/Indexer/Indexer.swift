@@ -111,10 +111,13 @@ public final class Indexer: Sendable {
         counts.withLock { $0.add(batch.counts) }
         let completion = Completion<AppliedBatch>()
         let records = batch.records
-        database.submit {
-            try $0.apply(records)
+        database.submit { [crash = database.crash] transaction in
+            let applied = try transaction.apply(records)
+            crash?.reach(.beforeBatchCommit)
+            return applied
         } committed: { [self] (result: Result<AppliedBatch, any Error>) in
             if case .success(let applied) = result {
+                database.crash?.reach(.afterCommitBeforeDispatch)
                 counts.withLock { $0.add(applied) }
                 dispatcher.enqueue(applied.jobs)
             }

@@ -35,14 +35,17 @@ final class OutboxSweeper: @unchecked Sendable {
     private func take(_ sweep: OutboxSweep) {
         guard !isStopped else { return }
         let time = clock.now - retention
-        database.submit {
-            try $0.sweep(sweep, before: time, limit: Self.step)
+        database.submit { [crash = database.crash] transaction in
+            let sweep = try transaction.sweep(sweep, before: time, limit: Self.step)
+            if sweep.removed > 0 { crash?.reach(.beforeSweepCommit) }
+            return sweep
         } committed: { [self] result in
             loop.execute { [self] in took(result) }
         }
     }
 
     private func took(_ result: Result<OutboxSweep, any Error>) {
+        if case .success(let sweep) = result, sweep.removed > 0 { database.crash?.reach(.afterSweepCommit) }
         switch result {
         case .success(let sweep) where !sweep.isDone:
             clock.schedule(on: loop, after: Self.pause) { [self] in take(sweep) }

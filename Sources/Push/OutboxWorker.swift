@@ -186,6 +186,7 @@ extension OutboxWorker {
     private func took(_ rows: [QueuedPush], _ areOthersWaiting: Bool) {
         inFlight += rows.count
         intake?.arrived(rows.count)
+        if !rows.isEmpty { database.crash?.reach(.afterHandoverBeforeSend) }
         if areOthersWaiting { mayBeDue = true }
         hand(rows)
         turn()
@@ -225,8 +226,9 @@ extension OutboxWorker {
         ends = []
         let now = clock.now
         let lease = now + tuning.lease.wholeMilliseconds
-        database.submit { transaction in
+        database.submit { [crash = database.crash] transaction in
             let settled = try Self.settle(batch, in: transaction, now: now)
+            if !batch.isEmpty { crash?.reach(.beforeOutcomeCommit) }
             let claimed = try Self.claim(limit, in: transaction, now: now, lease: lease)
             return Written(settled: settled, claimed: claimed)
         } committed: { [self] result in
@@ -271,6 +273,7 @@ extension OutboxWorker {
         case .success(let written):
             let claimed = written.claimed
             writeFailures = 0
+            if !batch.isEmpty { database.crash?.reach(.afterOutcomeCommit) }
             published.count(batch)
             for end in batch {
                 guard case .retry(let time, _) = end.settlement.outcome else { continue }
@@ -284,6 +287,7 @@ extension OutboxWorker {
                 if claimed.isAll { nextDue = claimed.nextDue } else { mayBeDue = true }
                 lookAt = tuning.lookInterval.map { clock.now + $0.wholeMilliseconds }
                 inFlight += claimed.rows.count
+                if !claimed.rows.isEmpty { database.crash?.reach(.afterClaimBeforeSend) }
                 hand(claimed.rows)
             }
             turn()

@@ -54,7 +54,8 @@ public final class PushService: Sendable {
         sweeper = OutboxSweeper(
             database: database, loop: loop, clock: clock, retention: tuning.retention, emit: emit)
         let channel = try APNsChannel(
-            apns, gateways: gateways, loop: loop, tuning: tuning, clock: clock, emit: emit, owner: worker)
+            apns, gateways: gateways, loop: loop, tuning: tuning, clock: clock, emit: emit, owner: worker,
+            crash: database.crash)
         worker.channels = [channel]
         self.apns = APNsBox(channel)
     }

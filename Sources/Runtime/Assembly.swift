@@ -30,14 +30,22 @@ public final class Assembly: Sendable {
     ///
     /// - Parameter log: gets whatever is emitted, as JSON, a line a call with its newline; called on any thread.
     /// - Throws: `OperatorError` and its kin, or `RunError`; in either case nothing is left running.
-    public init(
+    public convenience init(
         _ configuration: Configuration, hooks: [Hook], purpose: Purpose = .serving,
+        log: @escaping @Sendable (String) -> Void
+    ) throws {
+        try self.init(configuration, hooks: hooks, purpose: purpose, crash: nil, log: log)
+    }
+
+    /// - Parameter crash: is told when the process comes to a crash point; for tests.
+    package init(
+        _ configuration: Configuration, hooks: [Hook], purpose: Purpose, crash: CrashPoints?,
         log: @escaping @Sendable (String) -> Void
     ) throws {
         let emit = Emit.jsonLines(log)
         self.emit = emit
         kept = try KeptCollections(configuration, hooks: hooks)
-        database = try Database.open(configuration.database, as: .runner)
+        database = try Database.open(configuration.database, as: .runner, crash: crash)
         do {
             let schema = RecordSchema(lexicons: kept.lexicons, kept: kept.filter)
             for line in try schema.migrate(database) { emit("storage", "column-left-out", ["message": line]) }

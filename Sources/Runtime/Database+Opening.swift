@@ -12,9 +12,9 @@ extension Database {
     /// Opens the database, creating it where it is not there.
     ///
     /// - Throws: `OperatorError` when the path cannot be a database, else `RunError`.
-    static func open(_ path: String, as role: Role) throws -> Database {
+    static func open(_ path: String, as role: Role, crash: CrashPoints? = nil) throws -> Database {
         do throws(StorageError) {
-            return try Database(path: path, claimingRunner: role == .runner)
+            return try Database(path: path, claimingRunner: role == .runner, crash: crash)
         } catch {
             let message = "cannot open the database \(path): \(error.message)"
             // Another process holds it: nothing is written wrongly.

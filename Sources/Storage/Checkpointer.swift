@@ -18,6 +18,7 @@ final class Checkpointer {
 
     private let connection: Connection
     private let copier: LogCopier
+    private let crash: CrashPoints?
     /// The log's length after the last commit.
     private var frames: Int32 = 0
     /// Where the last copy ended.
@@ -25,9 +26,10 @@ final class Checkpointer {
     /// A copy that readers held back is tried again when the log has this length.
     private var retryFrames: Int32 = 0
 
-    init(_ connection: Connection) throws(StorageError) {
+    init(_ connection: Connection, crash: CrashPoints?) throws(StorageError) {
         self.connection = connection
-        copier = try LogCopier(path: connection.path)
+        self.crash = crash
+        copier = try LogCopier(path: connection.path, crash: crash)
     }
 
     /// How long the writer may sleep before it is to call `idle`, in milliseconds; nil: for ever.
@@ -42,7 +44,7 @@ final class Checkpointer {
         if frames >= Self.waitFrames { copier.wait() }
         guard noteOutcome(), frames >= retryFrames else { return }
         if frames - copied < Self.restFrames {
-            note(LogCopier.copy(connection))
+            note(LogCopier.copy(connection, crash: crash))
         } else {
             copier.start()
         }

@@ -9,6 +9,8 @@ public final class Database: Sendable {
 
     /// The file's absolute path, symbolic links resolved.
     public let path: String
+    /// Set by tests alone.
+    package let crash: CrashPoints?
     private let writer: Writer
     private let lock: Mutex<RunnerLock?>
     private let readers = Mutex<Readers>(Readers())
@@ -25,12 +27,18 @@ public final class Database: Sendable {
     /// Opens or creates the file and its system tables.
     /// - Parameter claimingRunner: takes the right to feed this database, which one process at a time may have; the
     ///   others can still read it and register tokens.
-    public init(path: String, claimingRunner: Bool = false) throws(StorageError) {
+    public convenience init(path: String, claimingRunner: Bool = false) throws(StorageError) {
+        try self.init(path: path, claimingRunner: claimingRunner, crash: nil)
+    }
+
+    /// - Parameter crash: is told of the crash points of everybody who works with this database.
+    package init(path: String, claimingRunner: Bool, crash: CrashPoints?) throws(StorageError) {
+        self.crash = crash
         let connection = try Connection(path: path, role: .writer)
         self.path = connection.path
         lock = Mutex(claimingRunner ? try RunnerLock(database: connection.path) : nil)
         try SystemTables.create(on: connection)
-        writer = try Writer(connection)
+        writer = try Writer(connection, crash: crash)
     }
 
     deinit { close() }

@@ -15,11 +15,11 @@ final class LogCopier: Sendable {
     private let latest = Mutex<Outcome>(.ended(copied: nil))
     private let thread = Mutex<OwnThread?>(nil)
 
-    init(path: String) throws(StorageError) {
+    init(path: String, crash: CrashPoints?) throws(StorageError) {
         let connection = Handover(connection: try Connection(path: path, role: .copier))
         let started = try OwnThread { [self] in
             while requests.take() != nil {
-                let copied = Self.copy(connection.connection)
+                let copied = Self.copy(connection.connection, crash: crash)
                 latest.withLock { $0 = .ended(copied: copied) }
                 running.leave()
             }
@@ -62,7 +62,9 @@ final class LogCopier: Sendable {
     }
 
     /// Copies what no reader needs; waits for nobody. Returns how many frames of the log are copied then.
-    static func copy(_ connection: Connection) -> Int32 {
+    static func copy(_ connection: Connection, crash: CrashPoints?) -> Int32 {
+        crash?.reach(.beforeCheckpoint)
+        defer { crash?.reach(.afterCheckpoint) }
         var copied: Int32 = 0
         let code = sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, &copied)
         return code == SQLITE_OK ? max(copied, 0) : 0

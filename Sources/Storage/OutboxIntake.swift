@@ -53,6 +53,8 @@ struct OutboxHandover {
     private(set) var rows: [QueuedPush] = []
     private var areOthersWaiting = false
 
+    var isEmpty: Bool { rows.isEmpty && !areOthersWaiting }
+
     /// How many rows there are so far.
     var mark: Int { rows.count }
 
@@ -67,7 +69,7 @@ struct OutboxHandover {
     }
 
     mutating func committed() {
-        guard !rows.isEmpty || areOthersWaiting else { return }
+        guard !isEmpty else { return }
         intake?.hand(rows, areOthersWaiting: areOthersWaiting)
         rows = []
         areOthersWaiting = false

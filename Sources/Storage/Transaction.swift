@@ -18,9 +18,11 @@ public final class Transaction {
     var dedupe = DedupeKey()
     /// Outbox rows that go straight to who sends them.
     var handover = OutboxHandover()
+    private let crash: CrashPoints?
 
-    init(_ connection: Connection) throws(StorageError) {
+    init(_ connection: Connection, crash: CrashPoints?) throws(StorageError) {
         self.connection = connection
+        self.crash = crash
         records = RecordStatements(connection)
         let start = try connection.statement(
             "SELECT (SELECT ifnull(max(id), 0) + 1 FROM _hook_jobs), EXISTS (SELECT 1 FROM _deletions)")
@@ -76,6 +78,7 @@ public final class Transaction {
         do {
             try connection.statement("COMMIT").run()
             records.committed()
+            if !handover.isEmpty { crash?.reach(.afterOutboxCommitBeforeHandover) }
             handover.committed()
             return nil
         } catch {

@@ -12,11 +12,13 @@ final class Writer: @unchecked Sendable {
     // Set before the thread starts, then touched by it alone.
     private let transaction: Transaction
     private let checkpointer: Checkpointer
+    private let crash: CrashPoints?
     private let thread = Mutex<OwnThread?>(nil)
 
-    init(_ connection: Connection) throws(StorageError) {
-        transaction = try Transaction(connection)
-        checkpointer = try Checkpointer(connection)
+    init(_ connection: Connection, crash: CrashPoints?) throws(StorageError) {
+        transaction = try Transaction(connection, crash: crash)
+        checkpointer = try Checkpointer(connection, crash: crash)
+        self.crash = crash
         let started = try OwnThread { [self] in run() }
         thread.withLock { $0 = started }
     }
@@ -44,7 +46,10 @@ final class Writer: @unchecked Sendable {
             if submissions.isEmpty { checkpointer.idle() }
         }
         checkpointer.finish()
+        // Closing the file's last connection copies what the log still holds.
+        crash?.reach(.beforeCheckpoint)
         transaction.end()
+        crash?.reach(.afterCheckpoint)
     }
 
     /// Runs the first bodies of `submissions` in one transaction, commits, and reports. Returns how many they were.

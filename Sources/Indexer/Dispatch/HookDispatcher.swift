@@ -109,6 +109,7 @@ final class HookDispatcher: Sendable {
     private func work() async {
         while let job = take() {
             let result = await runner.run(job)
+            database.crash?.reach(.afterHookBeforeCommit)
             let commit = state.withLock { state in
                 state.counts.runs += result.runs
                 state.counts.errors += result.errors
@@ -143,11 +144,13 @@ final class HookDispatcher: Sendable {
             return state.ended
         }
         let now = WallClock.milliseconds()
-        database.submit { transaction in
-            try ended.reduce(into: OutboxWrites()) { writes, end in
+        database.submit { [crash = database.crash] transaction in
+            let writes = try ended.reduce(into: OutboxWrites()) { writes, end in
                 writes += try transaction.finish(
                     job: end.job, notifications: end.gathered.entries, notes: end.gathered.notes, now: now)
             }
+            crash?.reach(.beforeOutboxCommit)
+            return writes
         } committed: { [self] (result: Result<OutboxWrites, any Error>) in
             committed(ended.count, result)
         }

@@ -19,6 +19,7 @@ final class APNsChannel: PushChannel {
     private let emit: Emit
     private let key: ProviderKey
     private unowned let owner: any PushChannelOwner
+    private let crash: CrashPoints?
 
     private var pools: [APNsEnvironment: APNsConnectionPool] = [:]
     private var runs: [APNsEnvironment: BadTokenRun<Flight>] = [:]
@@ -33,7 +34,7 @@ final class APNsChannel: PushChannel {
     /// - Parameter gateways: where each environment's pushes go; Apple's when nil.
     init(
         _ configuration: APNsConfiguration, gateways: [APNsEnvironment: Endpoint]? = nil, loop: EventLoop,
-        tuning: PushTuning, clock: any PushClock, emit: Emit, owner: any PushChannelOwner
+        tuning: PushTuning, clock: any PushClock, emit: Emit, owner: any PushChannelOwner, crash: CrashPoints? = nil
     ) throws {
         let privateKey = try PrivateKey(pem: configuration.keyPEM)
         let token = try ProviderToken(
@@ -50,6 +51,7 @@ final class APNsChannel: PushChannel {
         self.clock = clock
         self.emit = emit
         self.owner = owner
+        self.crash = crash
         for environment in APNsEnvironment.allCases {
             runs[environment] = BadTokenRun(
                 limitBeforeSuccess: tuning.badTokensBeforeSuccess, limitSinceSuccess: tuning.badTokensSinceSuccess)
@@ -128,7 +130,7 @@ final class APNsChannel: PushChannel {
         if let pool = pools[environment] { return pool }
         let pool = APNsConnectionPool(
             environment, gateway: gateways[environment] ?? environment.gateway, tls: tls, loop: loop, key: key,
-            tuning: tuning, clock: clock, emit: emit, owner: self)
+            tuning: tuning, clock: clock, emit: emit, owner: self, crash: crash)
         pools[environment] = pool
         return pool
     }

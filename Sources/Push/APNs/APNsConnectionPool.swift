@@ -37,6 +37,7 @@ final class APNsConnectionPool: @unchecked Sendable {
     private let emit: Emit
     private let key: ProviderKey
     private unowned let owner: any APNsPoolOwner
+    private let crash: CrashPoints?
 
     private var lanes: [Lane] = []
     private var queue = FlightQueue()
@@ -66,7 +67,8 @@ final class APNsConnectionPool: @unchecked Sendable {
 
     init(
         _ environment: APNsEnvironment, gateway: Endpoint, tls: TLSContext, loop: EventLoop, key: ProviderKey,
-        tuning: PushTuning, clock: any PushClock, emit: Emit, owner: any APNsPoolOwner
+        tuning: PushTuning, clock: any PushClock, emit: Emit, owner: any APNsPoolOwner,
+        crash: CrashPoints?
     ) {
         self.environment = environment
         self.gateway = gateway
@@ -77,6 +79,7 @@ final class APNsConnectionPool: @unchecked Sendable {
         self.clock = clock
         self.emit = emit
         self.owner = owner
+        self.crash = crash
         request = APNsRequest(to: gateway)
     }
 
@@ -171,6 +174,8 @@ extension APNsConnectionPool {
         ) { [self] result in
             ended(flight, on: lane, result)
         }
+        // What was asked for in this turn is written at its end.
+        if let crash { loop.execute { crash.reach(.afterSendBeforeAnswer) } }
     }
 
     private func openLane(_ now: Int64) {
@@ -235,6 +240,7 @@ extension APNsConnectionPool {
     private func answered(_ flight: Flight, on lane: Lane, _ response: HTTP2Response) {
         (failures, nextConnect) = (0, 0)
         answers += 1
+        crash?.reach(.afterAnswerBeforeRecord)
         owner.poolHeard(self)
         guard response.status != 200 else {
             lane.state.answered(success: true)
