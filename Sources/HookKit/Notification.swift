@@ -34,6 +34,8 @@ public struct Notification: Sendable {
     public var expiration: Expiration?
     /// Lets the app's service extension change the notification before it is shown.
     public var mutableContent = false
+    /// Wakes the app in the background beside showing the notification. A background push always does.
+    public var contentAvailable = false
     public var interruptionLevel: InterruptionLevel?
     /// From 0 to 1: what a summary of notifications features.
     public var relevanceScore: Double?

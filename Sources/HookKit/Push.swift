@@ -20,7 +20,8 @@ extension Push {
         dedupeID: String? = nil, collapseID: String? = nil, threadID: String? = nil,
         sound: Notification.Sound = .default, badge: Notification.Badge? = nil, category: String? = nil,
         priority: Notification.Priority? = nil, expiration: Notification.Expiration? = nil,
-        mutableContent: Bool = false, interruptionLevel: Notification.InterruptionLevel? = nil,
+        mutableContent: Bool = false, contentAvailable: Bool = false,
+        interruptionLevel: Notification.InterruptionLevel? = nil,
         relevanceScore: Double? = nil, titleLocKey: String? = nil, titleLocArgs: [String] = [],
         subtitleLocKey: String? = nil, subtitleLocArgs: [String] = [], locKey: String? = nil, locArgs: [String] = []
     ) {
@@ -34,6 +35,7 @@ extension Push {
         notification.priority = priority
         notification.expiration = expiration
         notification.mutableContent = mutableContent
+        notification.contentAvailable = contentAvailable
         notification.interruptionLevel = interruptionLevel
         notification.relevanceScore = relevanceScore
         notification.titleLocKey = titleLocKey

@@ -10,12 +10,19 @@ public struct NotificationOutbox: Sendable {
     public var draft: Encode
     /// Jobs' ends are committed. Called on the writer's thread; must not block.
     public var committed: @Sendable (_ writes: OutboxWrites) -> Void
+    /// Whether runs that send nothing are to be noted: somebody must sweep the notes.
+    public var notesSilence: Bool
 
-    public init(draft: @escaping Encode, committed: @escaping @Sendable (_ writes: OutboxWrites) -> Void) {
+    public init(
+        draft: @escaping Encode, committed: @escaping @Sendable (_ writes: OutboxWrites) -> Void,
+        notesSilence: Bool = true
+    ) {
         self.draft = draft
         self.committed = committed
+        self.notesSilence = notesSilence
     }
 
     /// Push is off: `push.send` does nothing.
-    public static let off = NotificationOutbox(draft: { _, _ in .nothing }, committed: { _ in })
+    public static let off = NotificationOutbox(
+        draft: { _, _ in .nothing }, committed: { _ in }, notesSilence: false)
 }

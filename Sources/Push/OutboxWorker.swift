@@ -16,6 +16,8 @@ final class OutboxWorker: @unchecked Sendable {
     private static let settleDelay: Int64 = 10
     /// … or until there are so many.
     private static let settleBatch = 512
+    /// Rows made due in one transaction.
+    private static let hasteStep = 2000
     /// A worker that stops waits for a database that takes no writes only so many times: the leases end at the next start.
     private static let maximumFailuresWhenStopping = 3
 
@@ -113,6 +115,34 @@ final class OutboxWorker: @unchecked Sendable {
         turn()
     }
 
+    /// A key is mended: what a stopped one kept waiting is due at once.
+    func keyReplaced() {
+        let now = clock.now
+        for index in ends.indices {
+            guard case .retry(_, let counted) = ends[index].settlement.outcome,
+                ends[index].settlement.error?.hasPrefix(ProviderKey.stoppedReason) == true
+            else { continue }
+            ends[index].settlement.outcome = .retry(at: now, counted: counted)
+        }
+        heard()
+        hasten(now)
+    }
+
+    private func hasten(_ now: Int64) {
+        database.submit {
+            try $0.hastenPushes(whoseErrorBegins: ProviderKey.stoppedReason, now: now, limit: Self.hasteStep)
+        } committed: { [self] result in
+            loop.execute { [self] in
+                switch result {
+                case .success(let count):
+                    if count == Self.hasteStep { hasten(now) }
+                case .failure(let error): emit("push", "storage_failed", ["error": "\(error)"])
+                }
+                wake()
+            }
+        }
+    }
+
     /// Calls `resume` once: with true when no row waits, with false when it gave up.
     func drain(giveUpAfter: Int64, _ resume: @escaping @Sendable (Bool) -> Void) {
         if phase == .stopping { return resume(false) }
@@ -145,7 +175,7 @@ extension OutboxWorker {
     }
 
     private struct Claimed: Sendable {
-        var rows: [QueuedPush] = []
+        var taken = ClaimedPushes()
         /// Fewer rows were due than asked for.
         var isAll = false
         var nextDue: Int64?
@@ -252,8 +282,8 @@ extension OutboxWorker {
     private static func claim(_ limit: Int, in transaction: Transaction, now: Int64, lease: Int64) throws -> Claimed {
         var claimed = Claimed()
         if limit == 0 { return claimed }
-        claimed.rows = try transaction.claimPushes(limit: limit, now: now, leaseUntil: lease)
-        claimed.isAll = claimed.rows.count < limit
+        claimed.taken = try transaction.claimPushes(limit: limit, now: now, leaseUntil: lease)
+        claimed.isAll = claimed.taken.pushes.count < limit
         if claimed.isAll { claimed.nextDue = try transaction.connection.nextPushDue() }
         return claimed
     }
@@ -274,21 +304,24 @@ extension OutboxWorker {
             let claimed = written.claimed
             writeFailures = 0
             if !batch.isEmpty { database.crash?.reach(.afterOutcomeCommit) }
-            published.count(batch)
+            published.count(batch, written.settled, claimed.taken)
             for end in batch {
                 guard case .retry(let time, _) = end.settlement.outcome else { continue }
                 tally.retried += 1
                 nextDue = min(nextDue ?? .max, time)
             }
             tally.add(written.settled)
+            tally.failed += claimed.taken.expired
+            tally.dropped += claimed.taken.orphaned
             published.counts = tally
             if limit > 0 {
                 // Of all rows, those of this batch included.
                 if claimed.isAll { nextDue = claimed.nextDue } else { mayBeDue = true }
                 lookAt = tuning.lookInterval.map { clock.now + $0.wholeMilliseconds }
-                inFlight += claimed.rows.count
-                if !claimed.rows.isEmpty { database.crash?.reach(.afterClaimBeforeSend) }
-                hand(claimed.rows)
+                let rows = claimed.taken.pushes
+                inFlight += rows.count
+                if !rows.isEmpty { database.crash?.reach(.afterClaimBeforeSend) }
+                hand(rows)
             }
             turn()
         }

@@ -27,8 +27,8 @@ final class Published: Sendable {
         }
     }
 
-    /// Adds the ends of a batch.
-    func count(_ ends: [PushEnd]) {
+    /// Adds the ends of a batch, and what the database settled beside them.
+    func count(_ ends: [PushEnd], _ settled: SettledPushes, _ claimed: ClaimedPushes) {
         state.withLock { state in
             var sent = 0
             for end in ends {
@@ -42,6 +42,8 @@ final class Published: Sendable {
                 }
             }
             state.outcomes.add("sent", "", sent)
+            state.outcomes.add("expired", "", claimed.expired)
+            state.outcomes.add("removed", "token removed", claimed.orphaned + settled.droppedWaiting)
         }
     }
 }

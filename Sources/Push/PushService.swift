@@ -73,8 +73,7 @@ public final class PushService: Sendable {
         loop.execute { [apns, worker, emit] in
             do {
                 try apns.channel.replaceKey(key, id: configuration.keyID, teamID: configuration.teamID)
-                worker.heard()
-                worker.wake()
+                worker.keyReplaced()
             } catch {
                 emit("push", "key_not_loaded", ["channel": "apns", "key": configuration.keyID, "error": "\(error)"])
             }

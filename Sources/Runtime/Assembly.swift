@@ -134,6 +134,6 @@ extension NotificationOutbox {
                 }
                 return .nothing
             },
-            committed: { _ in })
+            committed: { _ in }, notesSilence: false)
     }
 }

@@ -39,7 +39,8 @@ public struct PushExplanation: Sendable {
         if notes.contains(where: { $0.hook == hook }) { return "nothing queued" }
         if record.isPending { return "has not run to its end yet" }
         if record.rev == nil, record.deletedIn == nil { return "has not run" }
-        return "nothing sent, by its own choice; or the record came in a repo export, or longer ago than the retention"
+        return "nothing is known of its run: the record came in a repo export, before the hook or push was there, "
+            + "or longer ago than the notes are kept"
     }
 
     /// What `hark queue explain --json` prints.
@@ -72,6 +73,9 @@ extension OutboxNote {
     fileprivate var sentence: String {
         let meaning =
             switch reason {
+            case let reason where reason.hasPrefix("\(Self.silent): "):
+                "the hook ran for this \(reason.dropFirst(Self.silent.utf8.count + 2)) and sent nothing: "
+                    + "whom to tell, and whether of an own act, is the hook's decision"
             case Self.noToken: "no device is registered"
             case Self.deduplicated: "deduplicated: queued before, for some device at least"
             case Self.tooOld: "too old: the event was older than push.maxAge"

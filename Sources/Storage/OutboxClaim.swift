@@ -1,24 +1,37 @@
 import CSQLite
 
+/// What a claim took, and what it settled on the way.
+public struct ClaimedPushes: Sendable {
+    public var pushes: [QueuedPush] = []
+    /// Rows that were due too late.
+    public var expired = 0
+    /// Rows whose token is gone.
+    public var orphaned = 0
+
+    public init() {}
+}
+
 extension Transaction {
     /// Takes up to `limit` due rows for this worker until `leaseUntil`, in order of due time.
     ///
     /// Due rows that have expired, or whose token is gone, are settled on the way. Rows whose lease has ended are due
     /// again. Times in milliseconds since 1970.
-    public func claimPushes(limit: Int, now: Int64, leaseUntil: Int64) throws -> [QueuedPush] {
+    public func claimPushes(limit: Int, now: Int64, leaseUntil: Int64) throws -> ClaimedPushes {
         try checkOpen()
         try releaseLeases(endedBy: now, now: now)
-        var claimed: [QueuedPush] = []
-        claimed.reserveCapacity(limit)
-        while claimed.count < limit {
-            let due = try duePushes(limit: limit - claimed.count, now: now)
+        var claimed = ClaimedPushes()
+        claimed.pushes.reserveCapacity(limit)
+        while claimed.pushes.count < limit {
+            let due = try duePushes(limit: limit - claimed.pushes.count, now: now)
             try lease(due.sendable.map(\.id), until: leaseUntil)
             for id in due.expired {
                 try settleWaiting(row: id, .expired, error: "expired before it was sent", now: now)
             }
             for id in due.orphaned { try settleWaiting(row: id, .removed, error: "the token is gone", now: now) }
-            claimed += due.sendable
-            if due.count < limit - claimed.count + due.sendable.count { break }
+            claimed.pushes += due.sendable
+            claimed.expired += due.expired.count
+            claimed.orphaned += due.orphaned.count
+            if due.count < limit - claimed.pushes.count + due.sendable.count { break }
         }
         return claimed
     }

@@ -104,6 +104,8 @@ public struct SettledPushes: Sendable, Hashable {
     public var tokensRemoved = 0
     /// Rows that ended with their token, waiting ones included.
     public var dropped = 0
+    /// The waiting ones of them.
+    public var droppedWaiting = 0
 
     public init() {}
 }

@@ -1,14 +1,19 @@
-/// Why a `push.send` made no row, or not one for every device; or why a hook came to no end.
+/// Why a `push.send` made no row, or not one for every device; or that a hook's run sent nothing, or came to no end.
 public struct OutboxNote: Sendable, Hashable {
     public static let noToken = "no-token"
     public static let deduplicated = "deduplicated"
     public static let tooOld = "too-old"
+    /// What the reason of a hook's run begins with that came to its end and sent nothing: `silent: update`.
+    public static let silent = "silent"
+
+    /// Notes beyond the newest so many go with the next sweep, however young.
+    public static let limit = 1_000_000
 
     public var uri: String
     public var hook: String
     /// The recipient; nil when it is about the hook.
     public var did: String?
-    /// One of the words above, or `refused: …`, `failed: …`.
+    /// One of the words above, `silent: create`, or `refused: …`, `failed: …`.
     public var reason: String
     /// Milliseconds since 1970; set when it is written.
     public internal(set) var time: Int64 = 0

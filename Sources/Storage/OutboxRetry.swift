@@ -37,6 +37,24 @@ extension Transaction {
         return .due
     }
 
+    /// Makes rows due now that wait for longer, and whose error begins with `start`; `limit` at most, and says how many.
+    /// A scan of the waiting rows.
+    /// - Parameter now: milliseconds since 1970.
+    public func hastenPushes(whoseErrorBegins start: String, now: Int64, limit: Int) throws -> Int {
+        try checkOpen()
+        let statement = try connection.statement(
+            """
+            UPDATE _push_queue SET next_attempt_at = ?1 WHERE id IN (
+                SELECT id FROM _push_queue INDEXED BY _push_queue_due
+                WHERE next_attempt_at > ?1 AND substr(last_error, 1, length(?2)) = ?2 LIMIT ?3)
+            """)
+        statement.bind(1, now)
+        statement.bind(2, start)
+        statement.bind(3, Int64(limit))
+        try statement.run()
+        return statement.changes
+    }
+
     /// Rows in the state `dead` whose device is still there, by id, after `id`.
     public func deadPushes(after id: Int64, limit: Int) throws -> [Int64] {
         try checkOpen()

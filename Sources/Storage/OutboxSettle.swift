@@ -92,8 +92,9 @@ extension Transaction {
         delete.bind(1, result.tokenID)
         try delete.run()
         settled.tokensRemoved += 1
-        settled.dropped += try settleWaiting(
-            of: result.tokenID, error: result.error ?? "the token is gone", now: now)
+        let waiting = try settleWaiting(of: result.tokenID, error: result.error ?? "the token is gone", now: now)
+        settled.dropped += waiting
+        settled.droppedWaiting += waiting
         return true
     }
 

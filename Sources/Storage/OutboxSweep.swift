@@ -14,7 +14,10 @@ extension Transaction {
     ///
     /// Looks at `limit` rows and as many notes at most, the oldest first, and needs no index for it: what was queued since
     /// `time` has not ended before it.
-    public func sweep(_ sweep: OutboxSweep, before time: Int64, limit: Int) throws -> OutboxSweep {
+    /// - Parameter noteLimit: how many notes are kept at most.
+    public func sweep(
+        _ sweep: OutboxSweep, before time: Int64, limit: Int, noteLimit: Int = OutboxNote.limit
+    ) throws -> OutboxSweep {
         try checkOpen()
         var sweep = sweep
         let ended = try endedRows(&sweep, before: time, limit: limit)
@@ -23,7 +26,7 @@ extension Transaction {
             delete.bind(1, id)
             try delete.run()
         }
-        let notes = try sweepNotes(before: time, limit: limit)
+        let notes = try sweepNotes(before: time, limit: limit, keeping: noteLimit)
         sweep.removed += ended.count + notes
         if notes == limit { sweep.isDone = false }
         return sweep
@@ -51,15 +54,15 @@ extension Transaction {
         return ended
     }
 
-    private func sweepNotes(before time: Int64, limit: Int) throws(StorageError) -> Int {
+    private func sweepNotes(before time: Int64, limit: Int, keeping noteLimit: Int) throws(StorageError) -> Int {
         let statement = try connection.statement(
             """
-            DELETE FROM _push_notes WHERE at < ?1 AND id < ifnull(
-                (SELECT min(id) FROM (SELECT id, at FROM _push_notes ORDER BY id LIMIT ?2) WHERE at >= ?1),
-                (SELECT max(id) + 1 FROM (SELECT id FROM _push_notes ORDER BY id LIMIT ?2)))
+            DELETE FROM _push_notes WHERE id IN (SELECT id FROM _push_notes ORDER BY id LIMIT ?2)
+                AND (at < ?1 OR id <= (SELECT max(id) FROM _push_notes) - ?3)
             """)
         statement.bind(1, time)
         statement.bind(2, Int64(limit))
+        statement.bind(3, Int64(noteLimit))
         try statement.run()
         return statement.changes
     }

@@ -210,6 +210,31 @@ struct ConnectionFaultTests {
         #expect(bench.lines.contains { $0.contains("key_loaded") && $0.contains("NEWKEY0001") })
     }
 
+    /// Rows of the environment in which a key was refused wait for minutes, so as not to stand in the way of the other's.
+    @Test func sendsAtOnceWhatAStoppedKeyKeptWaiting() async throws {
+        let sandbox = try Gateway { $0.answer(200) }
+        let bench = try Bench(separateSandbox: sandbox) { request in
+            let first = request.gateway.received.first?["authorization"]
+            if request["authorization"] != first { return request.answer(200) }
+            request.refuse(403, "BadEnvironmentKeyInToken")
+        }
+        try bench.register(deviceTokens(6))
+        try bench.register(["abc123"], did: "did:plc:sandbox", environment: "sandbox")
+        try bench.send(5, did: "did:plc:sandbox")
+        try bench.send(4)
+        #expect(await bench.service.drain(giveUpAfter: .seconds(5)) == 24)
+        #expect(sandbox.accepted.count == 5)
+        #expect(try bench.rows().filter { $0.error == "key stopped: BadEnvironmentKeyInToken" }.count == 24)
+        var fresh = bench.configuration
+        fresh.keyID = "NEWKEY0001"
+        try bench.service.reloadKey(fresh)
+        // The test's clock does not go on for more than 20 seconds by itself.
+        #expect(await bench.drain() == 0)
+        #expect(bench.gateway.accepted.count == 24)
+        #expect(Set(bench.gateway.accepted.map(\.id)).count == 24)
+        sandbox.end()
+    }
+
     /// What an old key's requests are answered after the change says nothing of the new one.
     @Test func blamesANewKeyForNothing() async throws {
         let reached = Signal()

@@ -1,10 +1,10 @@
 import HookKit
 import Net
-import Storage
 import TestSupport
 import Testing
 
 @testable import Push
+@testable import Storage
 
 @Suite(.fewAtATime, .timeLimit(.minutes(1)))
 struct DeliveryTests {
@@ -74,7 +74,7 @@ struct DeliveryTests {
         try bench.send(3)
         let now = bench.clock.now
         let claimed = try bench.database.writeBlocking {
-            try $0.claimPushes(limit: 2, now: now, leaseUntil: now + 9_999_999)
+            try $0.claimPushes(limit: 2, now: now, leaseUntil: now + 9_999_999).pushes
         }
         #expect(claimed.count == 2)
         let service = try PushService(
@@ -109,6 +109,8 @@ struct DeliveryTests {
         #expect(rows.filter { $0.state == "removed" }.count == 200)
         #expect(bench.service.counts.removed == 20)
         #expect(bench.service.counts.dropped == 200)
+        let ended = bench.service.outcomes.counts.filter { ["sent", "removed"].contains($0.key.outcome) }
+        #expect(ended.values.reduce(0, +) == 400)
         #expect(bench.service.counts.failed == 0)
         #expect(bench.service.counts.sent == 200)
         #expect(try !bench.leaks(tokens))
@@ -197,6 +199,29 @@ struct DeliveryTests {
         #expect(await bench.drain() == 0)
         #expect(try bench.rows().map(\.state) == ["expired"])
         #expect(bench.service.counts.failed == 1)
+    }
+
+    @Test func countsWhatAClaimSettles() async throws {
+        let clock = TestClock()
+        let bench = try Bench(clock: clock) { $0.answer(200) }
+        try bench.register(deviceTokens(2))
+        await bench.service.stop(deadline: .zero)
+        try bench.send(3)
+        clock.advance(by: 86_400_001)
+        try bench.send(2, did: "did:plc:bob", from: 10)
+        try bench.register(["abc123", "abc124"], did: "did:plc:bob")
+        try bench.send(2, did: "did:plc:bob", from: 20)
+        try bench.database.writeBlocking {
+            try $0.connection.execute("DELETE FROM _push_tokens WHERE token = 'abc124'")
+        }
+        let service = try PushService(
+            database: bench.database, apns: bench.configuration, emit: .silent, tuning: PushTuning(), clock: clock)
+        service.start()
+        #expect(await service.drain(giveUpAfter: .seconds(3600)) == 0)
+        #expect(service.counts.sent == 2 && service.counts.failed == 6 && service.counts.dropped == 2)
+        #expect(service.outcomes["expired"] == 6)
+        #expect(service.outcomes["removed", "token removed"] == 2)
+        await service.stop(deadline: .zero)
     }
 
     @Test func settlesWhatNoChannelCanSend() async throws {

@@ -66,6 +66,12 @@ struct NotificationOptionsTests {
         Shape(#"{"alert":{"title":"t","loc-key":"B"},"sound":"default"}"#) {
             $0.send(did: "d", title: "t", locKey: "B")
         },
+        Shape(#"{"alert":{"title":"t","body":""},"sound":"default","content-available":1,"mutable-content":1}"#) {
+            $0.send(did: "d", title: "t", mutableContent: true, contentAvailable: true)
+        },
+        Shape(#"{"badge":2,"content-available":1}"#) {
+            $0.send(did: "d", sound: .none, badge: .number(2), contentAvailable: true)
+        },
         Shape(#"{"content-available":1}"#) { $0.sendBackground(did: "d") },
     ])
     func hasAppleShape(_ shape: Shape) throws {
@@ -85,6 +91,9 @@ struct NotificationOptionsTests {
 
     @Test(arguments: [
         Refused("empty alert: it has neither title, body, localised key nor badge") { $0.send(did: "d") },
+        Refused("empty alert: it has neither title, body, localised key nor badge") {
+            $0.send(did: "d", contentAvailable: true)
+        },
         Refused("relevanceScore is 1.5: it goes from 0 to 1") {
             $0.send(did: "d", title: "t", relevanceScore: 1.5)
         },

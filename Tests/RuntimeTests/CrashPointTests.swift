@@ -1,12 +1,13 @@
 import Foundation
 import Storage
+import TestSupport
 import Testing
 
 @testable import Runtime
 
 /// `kill -9` at each named instant of the durable path, twice in a row, and a third process that finishes: promises 1
 /// and 4 hold to the row.
-@Suite(.timeLimit(.minutes(5))) struct CrashPointTests {
+@Suite(.timeLimit(.minutes(5)), .fewAtATime) struct CrashPointTests {
     private static let sweeping: [CrashPoint] = [.beforeSweepCommit, .afterSweepCommit]
     private static let checkpointing: [CrashPoint] = [.beforeCheckpoint, .afterCheckpoint]
     /// Where the first process has not sent anything yet.

@@ -176,6 +176,13 @@ final class CrashStage {
 
     // MARK: The database
 
+    /// The first column of a query's rows.
+    func texts(_ sql: String) throws -> [String] {
+        let database = try Database(path: database)
+        defer { database.close() }
+        return try database.read { try $0.query(sql, []).rows.map { text($0[0]) } }
+    }
+
     private func text(_ value: ColumnValue) -> String { if case .text(let text) = value { text } else { "" } }
 
     private func number(_ sql: String, in database: Database) throws -> Int64? {

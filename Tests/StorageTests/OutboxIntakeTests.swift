@@ -53,7 +53,9 @@ private let now: Int64 = 1_700_000_000_000
 
     @Test func takesRowsAsAClaimWould() throws {
         try queue(1)
-        let claimed = try database.writeBlocking { try $0.claimPushes(limit: 9, now: now, leaseUntil: now + 100) }
+        let claimed = try database.writeBlocking {
+            try $0.claimPushes(limit: 9, now: now, leaseUntil: now + 100).pushes
+        }
         let (_, deliveries) = try intake(room: 9)
         try queue(2)
         let taken = deliveries.rows
@@ -68,7 +70,7 @@ private let now: Int64 = 1_700_000_000_000
         }
         // A later claim of the same row finds the same id for Apple.
         _ = try database.writeBlocking { try $0.releaseLeases(now: now) }
-        let again = try database.writeBlocking { try $0.claimPushes(limit: 9, now: now, leaseUntil: now + 100) }
+        let again = try database.writeBlocking { try $0.claimPushes(limit: 9, now: now, leaseUntil: now + 100).pushes }
         #expect(Set(again.map(\.apnsID)) == Set((taken + claimed).map(\.apnsID)))
     }
 

@@ -38,7 +38,7 @@ private let now: Int64 = 1_700_000_000_000
     /// Claims everything and ends it.
     private func end(_ outcome: PushSettlement.Outcome, at time: Int64 = now) throws {
         try database.writeBlocking { transaction in
-            let rows = try transaction.claimPushes(limit: 100, now: time, leaseUntil: time + 100)
+            let rows = try transaction.claimPushes(limit: 100, now: time, leaseUntil: time + 100).pushes
             let ends = rows.map { PushSettlement(id: $0.id, tokenID: $0.tokenID, outcome: outcome, error: "word") }
             try transaction.settle(ends, now: time)
         }
@@ -106,7 +106,9 @@ private let now: Int64 = 1_700_000_000_000
             let depth = try database.read { try $0.outboxDepth(now: time) }
             #expect(depth.due == due && depth.retry == retry && depth.dead == 2 && depth.nextDue == later)
         }
-        let claimed = try database.writeBlocking { try $0.claimPushes(limit: 9, now: later, leaseUntil: later + 9) }
+        let claimed = try database.writeBlocking {
+            try $0.claimPushes(limit: 9, now: later, leaseUntil: later + 9).pushes
+        }
         #expect(claimed.map(\.id) == [1] && claimed[0].attempts == 0 && claimed[0].expiresAt == later + 700)
         #expect(claimed[0].isOnce && claimed[0].badge == "b")
         #expect(try retry(1) == .inState("running"))
@@ -116,6 +118,36 @@ private let now: Int64 = 1_700_000_000_000
         _ = try database.writeBlocking { try $0.removeToken(id: token, did: nil) }
         #expect(try retry(2) == .tokenIsGone)
         #expect(try database.writeBlocking { try $0.deadPushes(after: 0, limit: 9) }.isEmpty)
+    }
+
+    @Test func keepsTheNewestNotesAlone() throws {
+        for number in 0..<30 { _ = try queue(entry("did:none", uri: "\(number)")) }
+        var sweep = OutboxSweep()
+        repeat {
+            sweep = try database.writeBlocking { [sweep] in
+                try $0.sweep(sweep, before: now - 1, limit: 4, noteLimit: 10)
+            }
+        } while !sweep.isDone
+        #expect(sweep.removed == 20)
+        #expect(try database.texts("SELECT uri FROM _push_notes ORDER BY id") == (20..<30).map { "\($0)" })
+    }
+
+    @Test func hastensWhatWaitsForAReason() throws {
+        try register("did:a", "one")
+        for number in 0..<6 { _ = try queue(entry("did:a", uri: "at://x/y.z/\(number)")) }
+        let claimed = try database.writeBlocking { try $0.claimPushes(limit: 9, now: now, leaseUntil: now + 9) }.pushes
+        let reasons = ["key stopped: a", "key stopped: b", "HTTP 503", nil, "a key stopped"]
+        let ends = zip(claimed, reasons).map { push, reason in
+            PushSettlement(
+                id: push.id, tokenID: push.tokenID, outcome: .retry(at: now + 900, counted: false), error: reason)
+        }
+        try database.writeBlocking { _ = try $0.settle(ends, now: now) }
+        let steps = try (0..<3).map { _ in
+            try database.writeBlocking { try $0.hastenPushes(whoseErrorBegins: "key stopped", now: now + 1, limit: 1) }
+        }
+        #expect(steps == [1, 1, 0])
+        #expect(try database.read { try $0.outboxDepth(now: now + 1) }.due == 2)
+        #expect(try database.read { try $0.outboxDepth(now: now + 1) }.retry == 3)
     }
 
     @Test func sweepsEndedRowsInSteps() throws {
@@ -163,7 +195,7 @@ private let now: Int64 = 1_700_000_000_000
             try $0.finish(job: 1, notifications: [entry("did:a"), entry("did:none")], now: now)
         }
         #expect(writes.deduplicated == 1 && writes.withoutToken == 1)
-        let claimed = try reopened.writeBlocking { try $0.claimPushes(limit: 9, now: now, leaseUntil: now + 9) }
+        let claimed = try reopened.writeBlocking { try $0.claimPushes(limit: 9, now: now, leaseUntil: now + 9).pushes }
         #expect(claimed.count == 1 && claimed.first?.isOnce == false && claimed.first?.badge == nil)
         reopened.close()
     }

@@ -36,7 +36,7 @@ private let now: Int64 = 1_700_000_000_000
     }
 
     private func claim(_ limit: Int = 100, at time: Int64 = now) throws -> [QueuedPush] {
-        try database.writeBlocking { try $0.claimPushes(limit: limit, now: time, leaseUntil: time + 100) }
+        try database.writeBlocking { try $0.claimPushes(limit: limit, now: time, leaseUntil: time + 100).pushes }
     }
 
     private func settle(

@@ -68,7 +68,14 @@ struct HookRunner: Sendable {
         }
         do {
             try await ending.value()
-            return (collector.close(), false)
+            var gathered = collector.close()
+            if gathered.isSilent, outbox.notesSilence {
+                gathered.notes.append(
+                    OutboxNote(
+                        uri: job.uri, hook: hook.name, did: nil, reason: "\(OutboxNote.silent): \(job.action.rawValue)")
+                )
+            }
+            return (gathered, false)
         } catch {
             // Closed before the hook is cancelled: what it does then comes too late.
             var gathered = collector.close()

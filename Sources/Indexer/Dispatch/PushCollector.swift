@@ -7,6 +7,8 @@ struct Gathered: Sendable {
     var entries: [OutboxEntry] = []
     var notes: [OutboxNote] = []
 
+    var isSilent: Bool { entries.isEmpty && notes.isEmpty }
+
     static func += (sum: inout Gathered, other: Gathered) {
         sum.entries += other.entries
         sum.notes += other.notes

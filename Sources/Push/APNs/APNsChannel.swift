@@ -118,7 +118,7 @@ final class APNsChannel: PushChannel {
         if isClosed { return giveBack(flight, at: clock.now, "shutting down") }
         if let reason = key.stopped[flight.environment] {
             keepsRowsBack = true
-            return giveBack(flight, at: timeAfterStop, "key stopped: \(reason)")
+            return giveBack(flight, at: timeAfterStop, "\(ProviderKey.stoppedReason): \(reason)")
         }
         pool(flight.environment).send(flight)
     }
@@ -274,12 +274,14 @@ extension APNsChannel {
         }
         guard isTooLong else { return owner.heldBack() }
         let held = runs[flight.home]?.release() ?? []
-        key.stop([flight.home], reason: "BadDeviceToken for every token")
+        let reason = "BadDeviceToken for every token"
+        key.stop([flight.home], reason: reason)
         owner.troubled()
         keepsRowsBack = true
         let time = timeAfterStop
-        for flight in held { giveBack(flight, at: time, "BadDeviceToken for every token") }
-        pools[flight.home]?.giveBackQueue(at: time, reason: "key stopped: BadDeviceToken for every token")
+        let waiting = "\(ProviderKey.stoppedReason): \(reason)"
+        for flight in held { giveBack(flight, at: time, waiting) }
+        pools[flight.home]?.giveBackQueue(at: time, reason: waiting)
     }
 
     private func removeHeld(_ environment: APNsEnvironment) {
@@ -297,9 +299,9 @@ extension APNsChannel {
         }
         keepsRowsBack = true
         let time = timeAfterStop
-        giveBack(flight, at: time, "key stopped: \(reason)")
+        giveBack(flight, at: time, "\(ProviderKey.stoppedReason): \(reason)")
         for environment in environments {
-            pools[environment]?.giveBackQueue(at: time, reason: "key stopped: \(reason)")
+            pools[environment]?.giveBackQueue(at: time, reason: "\(ProviderKey.stoppedReason): \(reason)")
         }
     }
 }

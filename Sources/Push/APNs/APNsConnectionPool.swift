@@ -307,7 +307,7 @@ extension APNsConnectionPool {
 
     private func requeue(_ flight: Flight) {
         if let stop = key.stopped[environment] {
-            owner.pool(self, gaveBack: flight, at: clock.now, reason: stop)
+            owner.pool(self, gaveBack: flight, at: clock.now, reason: "\(ProviderKey.stoppedReason): \(stop)")
         } else if isClosed {
             owner.pool(self, gaveBack: flight, at: clock.now, reason: "shutting down")
         } else {

@@ -79,12 +79,11 @@ extension APNsPayload {
         writer.open()
         writer.key("aps")
         writer.open()
-        if notification.isBackground {
-            writer.member("content-available", 1)
-        } else {
+        if !notification.isBackground {
             if hasAlert(notification) { writeAlert(notification, title: title, body: body, to: &writer) }
             writeOptions(notification, to: &writer)
         }
+        if notification.isBackground || notification.contentAvailable { writer.member("content-available", 1) }
         if notification.mutableContent { writer.member("mutable-content", 1) }
         writer.close()
         for (key, value) in notification.data.sorted(by: { $0.key < $1.key }) { writer.member(key, value) }

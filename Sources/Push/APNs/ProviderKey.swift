@@ -5,6 +5,9 @@ final class ProviderKey {
     /// So many 403 in a row that a new token or a second try did not mend stop the key.
     static let maximumDoubts = 3
 
+    /// What the errors of rows begin with that a stopped key keeps waiting.
+    static let stoppedReason = "key stopped"
+
     private(set) var id: String
     var token: ProviderToken
     /// Of its first token: what carried an older one says nothing of this key.
