@@ -78,6 +78,7 @@ struct IndexBatch {
 
     private mutating func add(_ commit: Commit, live: Bool, wanted: Bool, now: Int64) {
         counts.commits += 1
+        counts.ops += commit.ops.count + commit.dropped.count + commit.ignoredOps
         counts.skip("not-kept", commit.ignoredOps)
         let did = commit.repo.description
         for dropped in commit.dropped {

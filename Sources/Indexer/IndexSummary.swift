@@ -3,6 +3,8 @@ public struct IndexSummary: Sendable, Hashable {
     /// Messages read, undecodable ones included.
     public var events = 0
     public var commits = 0
+    /// Creates, updates and deletes inside those, whatever became of them.
+    public var ops = 0
     public var created = 0
     public var updated = 0
     public var deleted = 0

@@ -107,6 +107,13 @@ public final class Indexer: Sendable {
         return summary
     }
 
+    /// What has become of each hook's runs, by its name; of all hooks, those that have not run included.
+    public var hookFigures: [String: HookFigures] {
+        var figures = dispatcher.figures
+        for hook in hooks where figures[hook.name] == nil { figures[hook.name] = HookFigures() }
+        return figures
+    }
+
     private func submit(_ batch: IndexBatch) -> Completion<AppliedBatch> {
         counts.withLock { $0.add(batch.counts) }
         let completion = Completion<AppliedBatch>()
@@ -131,6 +138,7 @@ extension IndexSummary {
     fileprivate mutating func add(_ other: IndexSummary) {
         events += other.events
         commits += other.commits
+        ops += other.ops
         skipped.merge(other.skipped, uniquingKeysWith: +)
     }
 

@@ -15,6 +15,8 @@ protocol PushChannel: AnyObject {
     var heldCount: Int { get }
     /// Nothing else is to be sent: decides over the rows that are held.
     func settleHeld()
+    /// What it has open.
+    var figures: ChannelFigures { get }
     /// Gives back what is not in flight, waits for what is, and closes.
     func close(deadline: Duration)
 }

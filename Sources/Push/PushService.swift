@@ -156,11 +156,31 @@ public final class PushService: Sendable {
         loop.stop()
     }
 
+    /// What each channel has open at the moment; empty once the service has been stopped.
+    public func channelFigures() async -> [ChannelFigures] {
+        guard !isStopped.load(ordering: .acquiring) else { return [] }
+        return await withCheckedContinuation { continuation in
+            let answer = FiguresAnswer(continuation)
+            loop.execute { [worker] in answer.give(worker.channels.map(\.figures)) }
+        }
+    }
+
     /// Since start: what is recorded in the outbox.
     public var counts: PushCounts { published.counts }
 
     /// Since start: notifications and rows by what became of them, and why.
     public var outcomes: PushOutcomes { published.outcomes }
+}
+
+/// Whoever waits for figures gets none when the loop ends without having been asked.
+private final class FiguresAnswer: Sendable {
+    private let continuation: Mutex<CheckedContinuation<[ChannelFigures], Never>?>
+
+    init(_ continuation: CheckedContinuation<[ChannelFigures], Never>) { self.continuation = Mutex(continuation) }
+
+    func give(_ figures: [ChannelFigures]) { continuation.withLock { $0.take() }?.resume(returning: figures) }
+
+    deinit { give([]) }
 }
 
 /// Confined to the loop, apart from its `init`.

@@ -135,4 +135,6 @@ enum PushState: String {
     case expired
     /// The token is gone.
     case removed
+    /// Given up by an operator.
+    case dropped
 }

@@ -3,7 +3,7 @@ import ATProto
 /// A row of the outbox as an operator may see it: of the token only its last 8 characters.
 public struct OutboxRow: Sendable, Hashable {
     public var id: Int64
-    /// `available`, `running`, `retry`, `sent`, `dead`, `expired` or `removed`.
+    /// `available`, `running`, `retry`, `sent`, `dead`, `expired`, `removed` or `dropped`.
     public var state: String
     public var did: String
     public var hook: String
@@ -23,7 +23,25 @@ public struct OutboxRow: Sendable, Hashable {
     public var failedAt: String?
     public var apnsID: String
 
-    public static let states = ["available", "running", "retry", "sent", "dead", "expired", "removed"]
+    public static let states = ["available", "running", "retry", "sent", "dead", "expired", "removed", "dropped"]
+}
+
+extension OutboxRow {
+    /// The columns that a row is read from, of `_push_queue AS q` and, where the device is still there, `_push_tokens AS t`.
+    fileprivate static let columns = """
+        q.id, q.state, q.did, q.hook, q.uri, q.rev, substr(t.token, -8), t.environment, q.attempts, q.last_error,
+        q.created_at, q.expires_at, q.next_attempt_at, q.sent_at, q.failed_at, q.dedupe_key
+        """
+
+    fileprivate init(_ row: Statement) {
+        func time(_ column: Int32) -> String? { row.optionalInteger(column).map { Timestamp.text($0) } }
+        self.init(
+            id: row.integer(0), state: row.text(1), did: row.text(2), hook: row.text(3), uri: row.text(4),
+            rev: row.text(5), tokenSuffix: row.optionalText(6), environment: row.optionalText(7),
+            attempts: Int(row.integer(8)), error: row.optionalText(9), createdAt: Timestamp.text(row.integer(10)),
+            expiresAt: Timestamp.text(row.integer(11)), nextAttemptAt: time(12), sentAt: time(13), failedAt: time(14),
+            apnsID: DedupeKey.uuid(row.blob(15)))
+    }
 }
 
 /// What the database knows of a record.
@@ -42,11 +60,9 @@ extension Connection {
     public func outboxRows(
         state: String? = nil, did: String? = nil, uri: String? = nil, limit: Int
     ) throws -> [OutboxRow] {
-        let statement = try statement(
+        let statement = try prepare(
             """
-            SELECT q.id, q.state, q.did, q.hook, q.uri, q.rev, substr(t.token, -8), t.environment, q.attempts,
-                q.last_error, q.created_at, q.expires_at, q.next_attempt_at, q.sent_at, q.failed_at, q.dedupe_key
-            FROM _push_queue AS q LEFT JOIN _push_tokens AS t ON t.id = q.token_id
+            SELECT \(OutboxRow.columns) FROM _push_queue AS q LEFT JOIN _push_tokens AS t ON t.id = q.token_id
             WHERE (?1 IS NULL OR q.state = ?1) AND (?2 IS NULL OR q.did = ?2) AND (?3 IS NULL OR q.uri = ?3)
             ORDER BY q.id DESC LIMIT ?4
             """)
@@ -55,17 +71,36 @@ extension Connection {
         statement.bind(3, uri)
         statement.bind(4, Int64(limit))
         var rows: [OutboxRow] = []
-        try statement.forEachRow { row in
-            func time(_ column: Int32) -> String? { row.optionalInteger(column).map { Timestamp.text($0) } }
-            rows.append(
-                OutboxRow(
-                    id: row.integer(0), state: row.text(1), did: row.text(2), hook: row.text(3), uri: row.text(4),
-                    rev: row.text(5), tokenSuffix: row.optionalText(6), environment: row.optionalText(7),
-                    attempts: Int(row.integer(8)), error: row.optionalText(9),
-                    createdAt: Timestamp.text(row.integer(10)), expiresAt: Timestamp.text(row.integer(11)),
-                    nextAttemptAt: time(12), sentAt: time(13), failedAt: time(14),
-                    apnsID: DedupeKey.uuid(row.blob(15))))
-        }
+        try statement.forEachRow { rows.append(OutboxRow($0)) }
+        return rows
+    }
+
+    /// Dead rows, the newest first, those with a smaller id than `id` where it is given. Found in their index.
+    public func deadLetters(before id: Int64? = nil, limit: Int) throws -> [OutboxRow] {
+        let statement = try prepare(
+            """
+            SELECT \(OutboxRow.columns) FROM _push_queue AS q INDEXED BY _push_queue_dead
+                LEFT JOIN _push_tokens AS t ON t.id = q.token_id
+            WHERE q.state = 'dead' AND q.id < ?1 ORDER BY q.id DESC LIMIT ?2
+            """)
+        statement.bind(1, id ?? .max)
+        statement.bind(2, Int64(limit))
+        var rows: [OutboxRow] = []
+        try statement.forEachRow { rows.append(OutboxRow($0)) }
+        return rows
+    }
+
+    /// Rows that wait, those that are due first before the others. Found in their index.
+    public func waitingPushes(limit: Int) throws -> [OutboxRow] {
+        let statement = try prepare(
+            """
+            SELECT \(OutboxRow.columns) FROM _push_queue AS q INDEXED BY _push_queue_due
+                LEFT JOIN _push_tokens AS t ON t.id = q.token_id
+            WHERE q.next_attempt_at IS NOT NULL ORDER BY q.next_attempt_at LIMIT ?
+            """)
+        statement.bind(1, Int64(limit))
+        var rows: [OutboxRow] = []
+        try statement.forEachRow { rows.append(OutboxRow($0)) }
         return rows
     }
 

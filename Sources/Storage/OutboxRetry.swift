@@ -19,7 +19,7 @@ extension Transaction {
         guard let (state, hasToken) = try find.first({ ($0.text(0), $0.integer(1) != 0) }) else { return .noSuchRow }
         switch PushState(rawValue: state) {
         case .running, .sent, nil: return .inState(state)
-        case .available, .retry, .dead, .expired, .removed: break
+        case .available, .retry, .dead, .expired, .removed, .dropped: break
         }
         guard hasToken else { return .tokenIsGone }
         let hasEnded = state != PushState.available.rawValue && state != PushState.retry.rawValue

@@ -51,6 +51,9 @@ final class HookDispatcher: Sendable {
 
     var counts: Counts { state.withLock { $0.counts } }
 
+    /// What became of each hook's runs, by its name.
+    var figures: [String: HookFigures] { runner.meter.snapshot }
+
     /// Takes jobs in order of arrival. Any thread; never blocks.
     func enqueue(_ jobs: [HookJob]) {
         guard !jobs.isEmpty else { return }

@@ -11,6 +11,7 @@ struct HookRunner: Sendable {
     let emit: Emit
     let deadlines: HookDeadlines
     let executor: HookExecutor
+    let meter = HookMeter()
 
     /// What came of a job.
     struct Result: Sendable {
@@ -28,6 +29,7 @@ struct HookRunner: Sendable {
         } catch {
             emit("hooks", "error", ["uri": job.uri, "error": "the stored record cannot be read: \(error)"])
             result.errors = matching.count
+            for hook in matching { meter.failed(hook.name, on: job.uri, "the stored record cannot be read: \(error)") }
             return result
         }
         if matching.count == 1 {
@@ -53,6 +55,7 @@ struct HookRunner: Sendable {
             time: Date(timeIntervalSince1970: Double(job.timeMicroseconds) / 1e6), live: job.live, db: database,
             push: collector)
         let ending = Completion<Void>()
+        let start = ContinuousClock.now
         let work = Task(executorPreference: executor) {
             do {
                 try await hook.body(context)
@@ -68,6 +71,7 @@ struct HookRunner: Sendable {
         }
         do {
             try await ending.value()
+            meter.ran(hook.name, for: start.duration(to: .now))
             var gathered = collector.close()
             if gathered.isSilent, outbox.notesSilence {
                 gathered.notes.append(
@@ -77,6 +81,8 @@ struct HookRunner: Sendable {
             }
             return (gathered, false)
         } catch {
+            meter.ran(hook.name, for: start.duration(to: .now))
+            meter.failed(hook.name, on: job.uri, "\(error)")
             // Closed before the hook is cancelled: what it does then comes too late.
             var gathered = collector.close()
             emit("hooks", "error", ["hook": hook.name, "uri": job.uri, "error": "\(error)"])

@@ -68,6 +68,16 @@ final class APNsChannel: PushChannel {
         emit("push", "key_loaded", ["channel": "apns", "key": id])
     }
 
+    var figures: ChannelFigures {
+        var figures = ChannelFigures(channel: platform)
+        for pool in pools.values {
+            figures.connections += pool.connectionCount
+            figures.streams += pool.streamCount
+        }
+        figures.tokenRenewals = key.token.generation - 1
+        return figures
+    }
+
     var heldCount: Int { runs.values.reduce(0) { $0 + $1.held.count } }
 
     var closedUntil: Int64? {

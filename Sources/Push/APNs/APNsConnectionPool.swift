@@ -83,6 +83,11 @@ final class APNsConnectionPool: @unchecked Sendable {
         request = APNsRequest(to: gateway)
     }
 
+    /// Connections, those included that are being opened.
+    var connectionCount: Int { lanes.count }
+    /// Requests that are under way.
+    var streamCount: Int { lanes.reduce(0) { $0 + $1.state.inFlight } }
+
     /// When to try again, if nobody can be reached now.
     var downUntil: Int64? {
         guard nextConnect > 0, !lanes.contains(where: { $0.state.phase != .retiring }) else { return nil }
