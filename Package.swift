@@ -27,7 +27,11 @@ let package = Package(
         .target(
             name: "XRPC",
             dependencies: ["Storage", "Identity", "HookKit", "ATProto", "Crypto", "CMicrohttpd", "CLinux"],
-            exclude: ["Lexicons"]),
+            exclude: ["Lexicons"],
+            // Built into the program, so that a copied binary needs no files beside it.
+            resources: ["icon.svg", "page.css", "page.html", "page.js", "sign_in.html"].map {
+                .embedInCode("Admin/Page/\($0)")
+            }),
         .target(name: "Indexer", dependencies: ["Storage", "HookKit", "ATProto"]),
         .target(name: "Simulators", dependencies: ["XRPC", "Net", "Crypto", "ATProto"]),
         .target(name: "Hooks", dependencies: ["HookKit"], path: "Hooks", resources: [.copy("Lexicons")]),

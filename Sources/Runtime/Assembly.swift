@@ -12,6 +12,9 @@ public final class Assembly: Sendable {
     let database: Database
     let emit: Emit
 
+    /// The ways to devices that there are credentials for.
+    var channels: [String] { push == nil ? [] : ["apns"] }
+
     /// How long `stop` waits for hooks that are running, and again for pushes that are under way.
     private static let stopDeadline: Duration = .seconds(5)
 

@@ -30,7 +30,7 @@ public struct KeptCollections: Sendable {
 }
 
 extension Hook {
-    fileprivate var collections: [String] {
+    var collections: [String] {
         switch trigger {
         case .onCommit(let collections): collections
         }

@@ -44,9 +44,11 @@ public struct PushExplanation: Sendable {
     }
 
     /// What `hark queue explain --json` prints.
-    public var json: JSONText {
-        .object([
-            ("uri", .string(uri)), ("collection", .string(collection)),
+    public var json: JSONText { .object(members) }
+
+    var members: [(String, JSONText)] {
+        [
+            ("uri", .string(uri)), ("collection", .string(collection)), ("text", .string(recordText)),
             (
                 "record",
                 .object([
@@ -56,12 +58,13 @@ public struct PushExplanation: Sendable {
                 ])
             ),
             ("pending", .bool(record.isPending)), ("hooks", .array(hookNames.map { json(of: $0) })),
-        ])
+        ]
     }
 
     private func json(of hook: String) -> JSONText {
         .object([
             ("name", .string(hook)), ("matches", .bool(matchingHooks.contains(hook))),
+            ("summary", .string(summary(of: hook))),
             ("pushes", .array(rows.filter { $0.hook == hook }.map(\.json))),
             ("notes", .array(notes.filter { $0.hook == hook }.map(\.json))),
         ])
@@ -71,21 +74,26 @@ public struct PushExplanation: Sendable {
 extension OutboxNote {
     /// `did:plc:x: no device is registered, 2026-07-04T…`
     fileprivate var sentence: String {
-        let meaning =
-            switch reason {
-            case let reason where reason.hasPrefix("\(Self.silent): "):
-                "the hook ran for this \(reason.dropFirst(Self.silent.utf8.count + 2)) and sent nothing: "
-                    + "whom to tell, and whether of an own act, is the hook's decision"
-            case Self.noToken: "no device is registered"
-            case Self.deduplicated: "deduplicated: queued before, for some device at least"
-            case Self.tooOld: "too old: the event was older than push.maxAge"
-            default: reason.printable
-            }
-        return "\(did.map { "to \($0.printable): " } ?? "")\(meaning), at \(timeText)"
+        "\(did.map { "to \($0.printable): " } ?? "")\(meaning), at \(timeText)"
+    }
+
+    private var meaning: String {
+        switch reason {
+        case let reason where reason.hasPrefix("\(Self.silent): "):
+            "the hook ran for this \(reason.dropFirst(Self.silent.utf8.count + 2)) and sent nothing: "
+                + "whom to tell, and whether of an own act, is the hook's decision"
+        case Self.noToken: "no device is registered"
+        case Self.deduplicated: "deduplicated: queued before, for some device at least"
+        case Self.tooOld: "too old: the event was older than push.maxAge"
+        default: reason.printable
+        }
     }
 
     fileprivate var json: JSONText {
-        .object([("did", .optional(did)), ("reason", .string(reason)), ("at", .string(timeText))])
+        .object([
+            ("did", .optional(did)), ("reason", .string(reason)), ("meaning", .string(meaning)),
+            ("at", .string(timeText)),
+        ])
     }
 }
 
@@ -106,6 +114,7 @@ extension OutboxRow {
             attempts == 0 && error == nil
                 ? "waiting since \(createdAt)"
                 : "next attempt at \(nextAttemptAt ?? ""), after \(tries)\(answer)"
+        case "dropped": "dropped by the operator; its end was at \(failedAt ?? ""), after \(tries)\(answer)"
         default: "\(state) at \(failedAt ?? ""), after \(tries)\(answer)"
         }
     }
@@ -115,6 +124,7 @@ extension OutboxRow {
             ("id", .integer(Int(id))), ("state", .string(state)), ("did", .string(did)), ("hook", .string(hook)),
             ("uri", .string(uri)), ("rev", .string(rev)), ("suffix", .optional(tokenSuffix)),
             ("environment", .optional(environment)), ("attempts", .integer(attempts)), ("reason", .optional(error)),
+            ("fate", .string(fate)),
             ("apnsId", .string(apnsID)), ("createdAt", .string(createdAt)), ("expiresAt", .string(expiresAt)),
             ("nextAttemptAt", .optional(nextAttemptAt)), ("sentAt", .optional(sentAt)),
             ("failedAt", .optional(failedAt)),

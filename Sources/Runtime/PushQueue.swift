@@ -16,6 +16,9 @@ public struct PushQueue: Sendable {
         database = try Database.open(path, as: .guest)
     }
 
+    /// That of a Hark in this process, which is not to be closed.
+    init(_ database: Database) { self.database = database }
+
     public static var states: [String] { OutboxRow.states }
 
     /// Some rows, the newest first.
@@ -45,6 +48,26 @@ public struct PushQueue: Sendable {
                 case .inState("running"): "is being sent"
                 case .inState(let state): "is \(state) already"
                 case .tokenIsGone: "its device is gone"
+                }
+        }
+    }
+
+    /// What came of asking for a row not to be sent any more.
+    public struct Drop: Sendable {
+        public let id: Int64
+        public let isDropped: Bool
+        /// Why not; `dropped` when it is.
+        public let answer: String
+
+        init(_ id: Int64, _ outcome: OutboxDrop) {
+            self.id = id
+            isDropped = outcome == .dropped
+            answer =
+                switch outcome {
+                case .dropped: "dropped"
+                case .noSuchRow: "there is no such push"
+                case .inState("running"): "is being sent"
+                case .inState(let state): "is \(state) already"
                 }
         }
     }
@@ -79,6 +102,30 @@ public struct PushQueue: Sendable {
             guard let newest = ids.last else { return count }
             last = newest
             count += try await retry(ids, lifetime: lifetime).count { $0.isDue }
+        }
+    }
+
+    /// Gives up dead and waiting rows for good.
+    /// - Returns: for each id what came of it, in their order.
+    public func drop(_ ids: [Int64]) async throws -> [Drop] {
+        let now = Int64(Date.now.timeIntervalSince1970 * 1000)
+        var outcomes: [Drop] = []
+        for start in stride(from: 0, to: ids.count, by: Self.step) {
+            let batch = Array(ids[start..<min(start + Self.step, ids.count)])
+            outcomes += try await database.write { transaction in
+                try batch.map { Drop($0, try transaction.dropPush($0, now: now)) }
+            }
+        }
+        return outcomes
+    }
+
+    /// Gives up every dead row; returns how many there were.
+    public func dropDead() async throws -> Int {
+        var count = 0
+        while true {
+            let dropped = try await database.write { try $0.dropDeadPushes(limit: Self.step) }
+            count += dropped
+            if dropped < Self.step { return count }
         }
     }
 

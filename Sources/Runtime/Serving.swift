@@ -27,7 +27,13 @@ public final class Serving: Sendable {
         }
         let assembly = try Assembly(configuration, hooks: hooks, log: log)
         do {
-            let options = Self.options(configuration, did, ServingFigures(assembly, version: version))
+            let figures = ServingFigures(assembly, version: version)
+            var options = Self.options(configuration, did, figures)
+            options.admin = configuration.admin.map { token in
+                let desk = OperatorDesk(
+                    figures, hooks: hooks, did: did.description, lifetime: configuration.pushLifetime)
+                return AdminSite.Options(token: token, desk: desk)
+            }
             server = try PushServer(options, database: assembly.database, emit: assembly.emit)
         } catch {
             await assembly.stop(deadline: Self.stopDeadline)
@@ -44,12 +50,18 @@ public final class Serving: Sendable {
     ) -> PushServer.Options {
         var options = PushServer.Options(did: did)
         options.listen = configuration.listen
+        options.limits = configuration.limits
         options.identity.directory = configuration.plc
+        options.identity.allowedHosts = configuration.auth.allowedHosts
+        options.identity.capacity = configuration.auth.documents
+        options.identity.maximumAge = configuration.auth.documentAge
+        options.maximumTokenLifetime = configuration.auth.lifetime.components.seconds
+        options.clockSkew = configuration.auth.skew.components.seconds
         options.isPushOn = configuration.push != nil
         options.platforms = ["apns"]
         options.environment = configuration.push?.environment ?? options.environment
         options.health = { await figures.health() }
-        options.metrics = { await figures.metrics() }
+        options.metrics = { await figures.add(to: &$0) }
         return options
     }
 

@@ -33,12 +33,12 @@ public final class PushServer: Sendable {
         public var clockSkew: Int64 = 30
         /// Used tokens remembered until they expire; some 40 bytes each.
         public var maximumUsedTokens = 1_000_000
-        /// The answer of `/_health`, and whether it is a good one (else 503).
-        public var health: @Sendable () async -> (isWell: Bool, report: Value) = {
-            (true, .map(ValueMap([ValueMap.Entry(key: "ok", value: .bool(true))]) ?? ValueMap()))
-        }
-        /// The figures of the other rooms, as Prometheus' text; the server's own follow them. Nil: `/metrics` is not there.
-        public var metrics: (@Sendable () async -> String)?
+        /// The JSON that `/_health` answers, and whether all is well (else with 503).
+        public var health: @Sendable () async -> (isWell: Bool, json: [UInt8]) = { (true, Array(#"{"ok":true}"#.utf8)) }
+        /// Adds the figures of the other rooms, which the server's own follow. Nil: `/metrics` is not there.
+        package var metrics: (@Sendable (inout MetricsText) async -> Void)?
+        /// What an operator sees and does at `/_admin`. Nil: nothing is there.
+        public var admin: AdminSite.Options?
         /// Further paths, each answering GET.
         public var pages: [String: @Sendable (HTTPRequest) async throws -> HTTPResponse] = [:]
         /// Milliseconds since 1970.
@@ -76,7 +76,8 @@ public final class PushServer: Sendable {
         let figures = ServerFigures(meter: meter, resolver: resolver, auth: auth)
         let router = XRPCRouter(
             methods: methods.all, pages: Self.pages(options, answers, figures), auth: auth, isOn: options.isPushOn,
-            answers: answers, meter: meter, emit: emit)
+            answers: answers, admin: options.admin.map { AdminSite($0, emit: emit, now: now) }, meter: meter, emit: emit
+        )
         self.resolver = resolver
         self.auth = auth
         self.meter = meter
@@ -115,14 +116,17 @@ public final class PushServer: Sendable {
         }
         let health = options.health
         pages["/_health"] = { _ in
-            let (isWell, report) = await health()
-            return answers.json(report, status: isWell ? 200 : 503, headers: [("Cache-Control", "no-store")])
+            let (isWell, json) = await health()
+            return HTTPResponse(
+                status: isWell ? 200 : 503,
+                headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")], body: json)
         }
         if let metrics = options.metrics {
             pages["/metrics"] = { _ in
-                let text = await metrics() + figures.text
-                return HTTPResponse(
-                    contentType: "text/plain; version=0.0.4; charset=utf-8", body: [UInt8](text.utf8))
+                var text = MetricsText()
+                await metrics(&text)
+                figures.add(to: &text)
+                return HTTPResponse(contentType: MetricsText.contentType, body: [UInt8](text.text.utf8))
             }
         }
         return pages

@@ -14,18 +14,21 @@ struct XRPCRouter: Sendable {
     /// False: every method answers that it is not implemented.
     private let isOn: Bool
     private let answers: XRPCAnswers
+    /// The operator's page, where there is one.
+    private let admin: AdminSite?
     private let meter: XRPCMeter
     private let emit: Emit
 
     init(
         methods: [XRPCMethod], pages: [String: Page], auth: ServiceAuth, isOn: Bool, answers: XRPCAnswers,
-        meter: XRPCMeter, emit: Emit
+        admin: AdminSite?, meter: XRPCMeter, emit: Emit
     ) {
         self.methods = Dictionary(methods.map { ($0.nsid, $0) }) { first, _ in first }
         self.pages = pages
         self.auth = auth
         self.isOn = isOn
         self.answers = answers
+        self.admin = admin
         self.meter = meter
         self.emit = emit
     }
@@ -34,6 +37,7 @@ struct XRPCRouter: Sendable {
         if request.path.hasPrefix(Self.prefix) {
             return reply(to: request, nsid: String(request.path.dropFirst(Self.prefix.count)))
         }
+        if let admin, AdminSite.owns(request.path) { return admin.reply(to: request) }
         guard let page = pages[request.path] else { return .now(answers.refusal(.notFound)) }
         switch request.verb {
         case "GET", "HEAD": return .later { await answer(request, page) }
@@ -59,7 +63,7 @@ struct XRPCRouter: Sendable {
             return counted(answers.wrongVerb(request.verb, allowed: verbs), nsid)
         }
         guard isOn else { return counted(answers.refusal(.pushIsOff), nsid) }
-        if method.kind == .procedure, !Self.isJSON(request.headers["content-type"]) {
+        if method.kind == .procedure, !request.isJSON {
             return counted(answers.refusal(.unsupportedMediaType), nsid)
         }
         return .later {
@@ -93,10 +97,12 @@ struct XRPCRouter: Sendable {
         emit("xrpc", "failed", ["at": place, "error": "\(error)"])
         return answers.refusal(.internalError)
     }
+}
 
-    /// `application/json`, with or without parameters.
-    private static func isJSON(_ contentType: String?) -> Bool {
-        guard let type = contentType?.prefix(while: { $0 != ";" }) else { return false }
+extension HTTPRequest {
+    /// Whether the body is called `application/json`, with or without parameters.
+    var isJSON: Bool {
+        guard let type = headers["content-type"]?.prefix(while: { $0 != ";" }) else { return false }
         return type.trimmed.lowercased() == "application/json"
     }
 }

@@ -86,8 +86,12 @@ import XRPC
 
         let health = try await ask(port, "/_health")
         #expect(health.status == 200)
-        #expect(health.text.contains(#""channels":["apns"]"#))
-        #expect(health.text.contains(#""queue":{"due":0,"dead":0,"retry":0,"oldest":0}"#))
+        #expect(
+            health.text == """
+                {"ok":true,"version":"0.1.0","channels":["apns"],"source":{"cursor":null,"lag":null},\
+                "queue":{"due":0,"retry":0,"dead":0,"oldest":0}}
+                """)
+        #expect(try await ask(port, "/_admin").status == 404, "off unless a token is configured")
 
         let method = "social.hatk.push.registerToken"
         let body = #"{"token":"\#(Self.token)","platform":"apns","label":"Ada's phone"}"#

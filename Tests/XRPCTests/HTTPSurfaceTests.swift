@@ -21,14 +21,14 @@ import Testing
 
     @Test func healthAndFigures() async throws {
         let stage = try PushStage {
-            $0.health = { (false, .object(["ok": .bool(false)])) }
-            $0.metrics = { "hark_other 1\n" }
+            $0.health = { (false, Array(#"{"ok":false}"#.utf8)) }
+            $0.metrics = { $0.gauge("hark_other", "Something else.", 1) }
         }
         #expect(try await WireClient.ask(stage.server.port, "GET", "/_health").status == 503)
         let ada = try stage.account("ada")
         #expect(try await stage.call("social.hatk.push.listDevices", ada).status == 200)
         let figures = try await WireClient.ask(stage.server.port, "GET", "/metrics").text
-        #expect(figures.hasPrefix("hark_other 1\n"))
+        #expect(figures.hasPrefix("# HELP hark_other Something else.\n# TYPE hark_other gauge\nhark_other 1\n"))
         #expect(figures.contains(#"hark_xrpc_requests_total{method="social.hatk.push.listDevices",status="200"} 1"#))
         #expect(!figures.contains(ada.did))
         await stage.stop()

@@ -134,6 +134,12 @@ extension WireClient {
     func ask(
         _ verb: String, _ path: String, headers: KeyValuePairs<String, String> = [:], body: [UInt8]? = nil
     ) async throws -> WireAnswer {
+        try await ask(verb, path, list: headers.map { ($0.key, $0.value) }, body: body)
+    }
+
+    func ask(_ verb: String, _ path: String, list headers: [(String, String)], body: [UInt8]? = nil) async throws
+        -> WireAnswer
+    {
         var head = "\(verb) \(path) HTTP/1.1\r\nHost: localhost\r\n"
         for (name, value) in headers { head += "\(name): \(value)\r\n" }
         if let body { head += "Content-Length: \(body.count)\r\n" }

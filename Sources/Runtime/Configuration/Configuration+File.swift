@@ -2,6 +2,7 @@ import ATProto
 import Indexer
 import Net
 import Push
+import XRPC
 
 extension Configuration {
     private static let maximumFileSize = 1 << 20
@@ -64,6 +65,12 @@ extension Configuration {
 
         var inner: [ConfigurationProblem] = []
         if var hooks = section.section("hooks") { inner += readHooks(&hooks) }
+        if var limitsSection = section.section("limits") { inner += limits.read(&limitsSection) }
+        if var authSection = section.section("auth") { inner += auth.read(&authSection) }
+        if var adminSection = section.section("admin") {
+            admin = AdminToken(&adminSection, folder: folder)
+            inner += adminSection.finish()
+        }
         if var pushSection = section.section("push") {
             push = PushConfiguration(&pushSection, in: surroundings, problems: &inner)
         }

@@ -1,4 +1,5 @@
 import Indexer
+import XRPC
 
 /// What an operator has set: `hark.json5`, checked whole, with the defaults for what it leaves out.
 ///
@@ -18,6 +19,12 @@ public struct Configuration: Sendable {
     public var collections: [String] = []
     /// Batch size, hook limits. Keys `batch`, `hooks.timeout`, `hooks.concurrency`, `hooks.pending`.
     public var indexing = Indexer.Options()
+    /// What clients may ask of the server. Key `limits`.
+    public var limits = HTTPLimits()
+    /// Whose calls are let in. Key `auth`.
+    public var auth = AuthConfiguration()
+    /// What opens the operator's page; nil: there is none. Key `admin`.
+    public var admin: AdminToken?
     /// nil: push is off. Key `push`.
     public var push: PushConfiguration?
 
