@@ -53,15 +53,18 @@ let package = Package(
         .testTarget(name: "NetTests", dependencies: ["Net", "TestSupport"]),
         .testTarget(name: "IdentityTests", dependencies: ["Identity", "ATProto", "Simulators", "TestSupport"]),
         .testTarget(
-            name: "XRPCTests", dependencies: ["XRPC", "Identity", "Storage", "Simulators", "Crypto", "TestSupport"],
-            exclude: ["Python"]),
+            name: "XRPCTests",
+            dependencies: ["XRPC", "Identity", "Storage", "Simulators", "ATProto", "Crypto", "TestSupport"],
+            exclude: ["Vectors"]),
         .testTarget(name: "PushTests", dependencies: ["Push", "Simulators", "TestSupport"]),
         .testTarget(name: "IndexerTests", dependencies: ["Indexer", "Crypto", "TestSupport"]),
-        .testTarget(name: "SimulatorsTests", dependencies: ["Simulators", "TestSupport"]),
+        .testTarget(name: "SimulatorsTests", dependencies: ["Simulators", "ATProto", "Crypto", "Net", "TestSupport"]),
         .testTarget(name: "HooksTests", dependencies: ["Hooks", "Indexer", "TestSupport"]),
         .testTarget(
             name: "RuntimeTests", dependencies: ["Runtime", "Hooks", "Simulators", "Storage", "ATProto", "TestSupport"]),
-        .testTarget(name: "CLITests", dependencies: ["CLI", "XRPC", "Simulators", "Crypto", "TestSupport"]),
+        .testTarget(
+            name: "CLITests", dependencies: ["CLI", "XRPC", "Simulators", "ATProto", "Crypto", "TestSupport"],
+            exclude: ["Python"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -15,7 +15,7 @@ struct Command: Sendable {
 
     static let all: [Command] = [
         .demo, .replay, .serve, .check, .tokensAdd, .tokensList, .tokensRemove,
-        .queueList, .queueRetry, .queueExplain, .simulateAPNs, .simulatePLC, .simulateRecording,
+        .pushSend, .queueList, .queueRetry, .queueExplain, .simulateAPNs, .simulatePLC, .simulateRecording,
     ]
 
     var allOptions: [Option] { options + [.help] }

@@ -102,6 +102,17 @@ public final class PushService: Sendable {
         }
     }
 
+    /// The same for a process that leaves the delivery to another: `origin` is not asked for its age.
+    ///
+    /// - Throws: what `draft` reports, with a description for people.
+    public static func entry(
+        of notification: Notification, origin: SendOrigin, lifetime: Duration
+    ) throws -> OutboxEntry {
+        try OutboxEntry(
+            notification, origin: origin, now: SystemClock().now, lifetime: lifetime.wholeMilliseconds,
+            badges: BadgeClosures())
+    }
+
     /// Takes up what an earlier process left, and begins to deliver.
     public func start() {
         loop.execute { [worker, sweeper] in

@@ -23,6 +23,18 @@ extension Database {
         }
     }
 
+    /// Opens it as its runner; nil when another process is that.
+    ///
+    /// - Throws: as `open`.
+    static func openUnlessRun(_ path: String) throws -> Database? {
+        do throws(StorageError) {
+            return try Database(path: path, claimingRunner: true)
+        } catch {
+            if error.code & 0xFF == busy { return nil }
+            throw OperatorError("cannot open the database \(path): \(error.message)")
+        }
+    }
+
     /// SQLITE_BUSY.
     private static let busy: Int32 = 5
 }

@@ -73,7 +73,7 @@ public struct PushExplanation: Sendable {
 
 extension OutboxNote {
     /// `did:plc:x: no device is registered, 2026-07-04T…`
-    fileprivate var sentence: String {
+    var sentence: String {
         "\(did.map { "to \($0.printable): " } ?? "")\(meaning), at \(timeText)"
     }
 
@@ -89,7 +89,7 @@ extension OutboxNote {
         }
     }
 
-    fileprivate var json: JSONText {
+    var json: JSONText {
         .object([
             ("did", .optional(did)), ("reason", .string(reason)), ("meaning", .string(meaning)),
             ("at", .string(timeText)),

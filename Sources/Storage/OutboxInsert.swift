@@ -2,6 +2,18 @@ import ATProto
 import CSQLite
 
 extension Transaction {
+    /// Queues a notification that no hook job stands behind.
+    /// - Parameter now: milliseconds since 1970.
+    /// - Returns: its rows, one a device; and, where it made none or not one for each, why.
+    public func queue(_ entry: OutboxEntry, now: Int64) throws -> (rows: [OutboxRow], notes: [OutboxNote]) {
+        try checkOpen()
+        let writes = try enqueue(entry, now: now)
+        // They are the newest of all: the scan ends with them.
+        let rows = try connection.outboxRows(uri: entry.uri, limit: writes.queued)
+        let notes = writes.withoutToken + writes.deduplicated > 0 ? try connection.outboxNotes(uri: entry.uri) : []
+        return (rows.reversed(), notes)
+    }
+
     /// Writes one row per device of the recipient; a row whose dedupe key is there already is left as it is.
     func enqueue(_ entry: OutboxEntry, now: Int64) throws -> OutboxWrites {
         let insert = try connection.statement(

@@ -58,18 +58,21 @@ public struct RecordTrace: Sendable, Hashable {
 extension Connection {
     /// Rows of the outbox, the newest first. A scan: settled rows have no index but their id's.
     public func outboxRows(
-        state: String? = nil, did: String? = nil, uri: String? = nil, limit: Int
+        state: String? = nil, did: String? = nil, uri: String? = nil, ids: ClosedRange<Int64> = 0...(.max), limit: Int
     ) throws -> [OutboxRow] {
         let statement = try prepare(
             """
             SELECT \(OutboxRow.columns) FROM _push_queue AS q LEFT JOIN _push_tokens AS t ON t.id = q.token_id
             WHERE (?1 IS NULL OR q.state = ?1) AND (?2 IS NULL OR q.did = ?2) AND (?3 IS NULL OR q.uri = ?3)
+                AND q.id BETWEEN ?5 AND ?6
             ORDER BY q.id DESC LIMIT ?4
             """)
         statement.bind(1, state)
         statement.bind(2, did)
         statement.bind(3, uri)
         statement.bind(4, Int64(limit))
+        statement.bind(5, ids.lowerBound)
+        statement.bind(6, ids.upperBound)
         var rows: [OutboxRow] = []
         try statement.forEachRow { rows.append(OutboxRow($0)) }
         return rows
@@ -103,6 +106,9 @@ extension Connection {
         try statement.forEachRow { rows.append(OutboxRow($0)) }
         return rows
     }
+
+    /// One row of the outbox; nil when it is not there any more.
+    public func outboxRow(id: Int64) throws -> OutboxRow? { try outboxRows(ids: id...id, limit: 1).first }
 
     /// Why sends of a record's hooks made no row, in order of time. A scan.
     public func outboxNotes(uri: String) throws -> [OutboxNote] {

@@ -58,9 +58,14 @@ final class HarkProcess: Sendable {
     }
 
     /// What has been written to standard error so far, by all that runs or ran here.
-    func runningLog() throws -> String {
+    func runningLog() throws -> String { try text(ofFiles: "err") }
+
+    /// The same of standard output.
+    func runningOutput() throws -> String { try text(ofFiles: "out") }
+
+    private func text(ofFiles kind: String) throws -> String {
         try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-            .filter { $0.pathExtension == "err" }
+            .filter { $0.pathExtension == kind }
             .map { String(decoding: try Data(contentsOf: $0), as: UTF8.self) }.joined()
     }
 

@@ -19,7 +19,8 @@ extension Command {
             "Lists the people of the evening that simulate recording writes with the same flags, and an account of each",
             "kind: P-256 and K-256, in today's form and the older one, without a key, given up. Keys follow from the seed.",
             "GET /_simulate/identities lists them, GET /_simulate/token?did=…&aud=…&lxm=… signs a token,",
-            "POST /_simulate/rotate?did=… and /_simulate/tombstone?did=… change one. Ends with Ctrl-C.",
+            "POST /_simulate/rotate?did=… and /_simulate/tombstone?did=… change one, /_simulate/account?did=…&key=did:key:…",
+            "adds one. Ends with Ctrl-C.",
         ]
     ) { arguments in
         let evening = try evening(arguments)

@@ -35,6 +35,8 @@ final class WebTransfer: @unchecked Sendable {
             (CURLOPT_USERAGENT, options.userAgent),
         ]
         let numbers: [(CURLoption, Int)] = [
+            // An open connection to the host may be one that another request's policy has let through.
+            (CURLOPT_FRESH_CONNECT, policy == .any ? 0 : 1),
             (CURLOPT_FOLLOWLOCATION, 0), (CURLOPT_NOSIGNAL, 1), (CURLOPT_TIMEOUT_MS, max(milliseconds, 1)),
             (CURLOPT_CONNECTTIMEOUT_MS, max(milliseconds, 1)), (CURLOPT_MAXFILESIZE, options.maximumBody),
         ]

@@ -175,7 +175,7 @@ extension Duration {
     ]
 
     /// From digits and a unit; nil for anything else.
-    init?(configured text: String) {
+    public init?(configured text: String) {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         guard let count = Int32(digits), let unit = Self.units.first(where: { $0.suffix == text[digits.endIndex...] })
         else { return nil }
@@ -183,7 +183,7 @@ extension Duration {
     }
 
     /// As it would be configured, in the largest unit that leaves a whole number.
-    var configured: String {
+    public var configured: String {
         for unit in Self.units.reversed() {
             let count = self / unit.duration
             if count >= 1, count == count.rounded() { return "\(Int(count))\(unit.suffix)" }

@@ -25,7 +25,10 @@ final class PLCDirectory: Sendable {
     func rotateKey(of did: String) throws(KeyError) -> Bool {
         guard let curve = state.withLock({ $0.identities[did]?.key.curve }) else { return false }
         let key = try PrivateKey.generate(curve)
-        state.withLock { $0.identities[did]?.key = key }
+        state.withLock { state in
+            state.identities[did]?.key = key.publicKey
+            state.identities[did]?.privateKey = key
+        }
         return true
     }
 

@@ -5,7 +5,7 @@ extension PLCIdentity {
     public static func people(of evening: GrainEvening) -> [PLCIdentity] {
         evening.people.compactMap { person in
             guard let key = try? PrivateKey(.k256, scalar: person.signingKey) else { return nil }
-            return PLCIdentity(did: person.did, handle: person.handle, key: key)
+            return PLCIdentity(did: person.did, handle: person.handle, privateKey: key)
         }
     }
 
@@ -21,7 +21,7 @@ extension PLCIdentity {
         return kinds.compactMap { kind in
             guard let key = try? PrivateKey(kind.curve, scalar: random.privateScalar()) else { return nil }
             return PLCIdentity(
-                did: random.plc(), handle: "\(kind.name).example.com", key: key, keyForm: kind.form,
+                did: random.plc(), handle: "\(kind.name).example.com", privateKey: key, keyForm: kind.form,
                 isTombstoned: kind.isTombstoned)
         }
     }

@@ -3,7 +3,7 @@ import Crypto
 import Glibc
 import XRPC
 
-/// An invented account as a PLC directory lists it, with the private key that a real directory never sees.
+/// An account as a PLC directory lists it; if it was invented here, with the private key that a real directory never sees.
 public struct PLCIdentity: Sendable {
     /// How the document writes the account's key.
     public enum KeyForm: String, Sendable, CaseIterable {
@@ -17,7 +17,9 @@ public struct PLCIdentity: Sendable {
 
     public let did: String
     public var handle: String
-    public var key: PrivateKey
+    public var key: PublicKey
+    /// What signs in the account's name; nil when somebody else has it.
+    public var privateKey: PrivateKey?
     public var keyForm: KeyForm
     /// The URL of the account's server.
     public var pds: String
@@ -25,7 +27,7 @@ public struct PLCIdentity: Sendable {
     public var isTombstoned: Bool
 
     public init(
-        did: String, handle: String, key: PrivateKey, keyForm: KeyForm = .multikey,
+        did: String, handle: String, key: PublicKey, keyForm: KeyForm = .multikey,
         pds: String = "https://pds.example.com", isTombstoned: Bool = false
     ) {
         self.did = did
@@ -34,6 +36,14 @@ public struct PLCIdentity: Sendable {
         self.keyForm = keyForm
         self.pds = pds
         self.isTombstoned = isTombstoned
+    }
+
+    public init(
+        did: String, handle: String, privateKey: PrivateKey, keyForm: KeyForm = .multikey, isTombstoned: Bool = false
+    ) {
+        self.init(
+            did: did, handle: handle, key: privateKey.publicKey, keyForm: keyForm, isTombstoned: isTombstoned)
+        self.privateKey = privateKey
     }
 
     /// `ES256` or `ES256K`.
@@ -78,12 +88,12 @@ extension PLCIdentity {
 
     private var keyText: (type: String, multibase: String)? {
         switch keyForm {
-        case .multikey: return ("Multikey", key.publicKey.multikey)
+        case .multikey: return ("Multikey", key.multikey)
         case .absent: return nil
         case .legacy:
             let type =
                 key.curve == .k256 ? "EcdsaSecp256k1VerificationKey2019" : "EcdsaSecp256r1VerificationKey2019"
-            return (type, Multibase.encodeBase58(key.publicKey.uncompressedPoint))
+            return (type, Multibase.encodeBase58(key.uncompressedPoint))
         }
     }
 
@@ -92,8 +102,8 @@ extension PLCIdentity {
         .object([
             "did": .string(did),
             "verificationMethods": keyForm == .absent
-                ? .object([:]) : .object(["atproto": .string(key.publicKey.didKey)]),
-            "rotationKeys": .array([.string(key.publicKey.didKey)]), "alsoKnownAs": .array([.string("at://\(handle)")]),
+                ? .object([:]) : .object(["atproto": .string(key.didKey)]),
+            "rotationKeys": .array([.string(key.didKey)]), "alsoKnownAs": .array([.string("at://\(handle)")]),
             "services": .object([
                 "atproto_pds": .object([
                     "type": .string("AtprotoPersonalDataServer"), "endpoint": .string(pds),
@@ -125,8 +135,9 @@ extension PLCIdentity {
     /// A service token as the account's server signs one for each call, good for one.
     /// Source: atproto.com/specs/xrpc#inter-service-authentication-jwt.
     ///
-    /// - Throws: `KeyError`, when the system has no randomness to give.
+    /// - Throws: `KeyError`, when the private key is not here, or the system has no randomness to give.
     public func serviceToken(_ claims: Claims) throws(KeyError) -> String {
+        guard let privateKey else { throw KeyError("the private key of \(did) is not here") }
         let now = Int64(time(nil))
         let header = Value.object(["typ": .string("JWT"), "alg": .string(algorithm)])
         let payload = Value.object([
@@ -134,6 +145,6 @@ extension PLCIdentity {
             "iat": .integer(now), "exp": .integer(now + claims.lifetime),
             "jti": .string(Base16.encode(try SecureRandom.bytes(16))),
         ])
-        return try JSONWebToken(header: JSON.encode(header), claims: JSON.encode(payload), signedBy: key).text
+        return try JSONWebToken(header: JSON.encode(header), claims: JSON.encode(payload), signedBy: privateKey).text
     }
 }

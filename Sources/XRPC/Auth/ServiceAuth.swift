@@ -57,12 +57,17 @@ struct ServiceAuth: Sendable {
     }
 
     private func checkSignature(of token: ServiceToken) async throws(XRPCError) {
+        let known: PublicKey?
         do throws(IdentityError) {
-            if let key = try await keys.document(token.issuer).signingKey, token.isSigned(by: key) { return }
+            known = try await keys.document(token.issuer).signingKey
+            if let known, token.isSigned(by: known) { return }
             // The account may have changed its key since.
             if let key = try await keys.refreshed(token.issuer)?.signingKey, token.isSigned(by: key) { return }
         } catch { throw XRPCError(error) }
-        throw .invalidToken("the token is not signed by its issuer's key")
+        throw .invalidToken(
+            known == nil
+                ? "the token's issuer has no key: none in its DID document that can be used"
+                : "the token is not signed by its issuer's key")
     }
 }
 

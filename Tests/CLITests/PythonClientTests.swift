@@ -1,9 +1,6 @@
-import Crypto
 import Foundation
 import TestSupport
 import Testing
-
-@testable import XRPC
 
 /// A virtual environment with the package `atproto`, which nobody here wrote: made once beside the build's products,
 /// where there is Python and a package index.
@@ -32,38 +29,44 @@ private enum AtprotoPackage {
 
 @Suite(.fewAtATime, .enabled(if: AtprotoPackage.python != nil, "the Python package atproto cannot be installed here"))
 struct PythonClientTests {
+    /// Against a real `hark serve`, whose directory lists the account under the key that Python has made.
     @Test(arguments: ["k256", "p256"])
     func registersAndUnregisters(curve: String) async throws {
-        let stage = try PushStage()
-        let ada = try Account("ada")
+        try await ServeStage.run { stage in
+            let answers = try await self.answers(stage, curve)
+            #expect(answers.count == 9)
+            for (index, family) in ["social.hatk.push", "dev.hatk.push"].enumerated() {
+                let part = answers.dropFirst(index * 3).prefix(3)
+                #expect(part.first?.hasPrefix("\(family).registerToken 200 {\"id\": ") == true)
+                #expect(part.dropFirst().first?.contains("\"tokenSuffix\": \"89abcdef\"") == true)
+                #expect(part.last == "\(family).unregisterToken 200 {}")
+            }
+            #expect(
+                Array(answers.suffix(3)) == [
+                    "app.bsky.notification.registerPush True", "app.bsky.notification.unregisterPush True",
+                    "refused 401 BadJwtLexiconMethod",
+                ])
+            #expect(try await stage.suffixes().isEmpty)
+        }
+    }
+
+    /// What the script prints, a line a call.
+    private func answers(_ stage: ServeStage, _ curve: String) async throws -> [String] {
+        let account = "did:plc:adaaaaaaaaaaaaaaaaaaaaaa"
         let (input, output) = (Pipe(), Pipe())
         let python = try ChildProcess(
             try #require(AtprotoPackage.python),
-            [AtprotoPackage.script, "\(stage.server.port)", PushStage.did, ada.did, curve],
+            [AtprotoPackage.script, "\(stage.port)", ServeStage.did, account, curve],
             input: .descriptor(input.fileHandleForReading.fileDescriptor),
             output: .descriptor(output.fileHandleForWriting.fileDescriptor))
         try input.fileHandleForReading.close()
         try output.fileHandleForWriting.close()
         let key = try await text(of: output, untilLineBreak: true)
-        stage.directory.put(ada.did, key: try PublicKey(didKey: String(key.prefix { $0 != "\n" })))
+        try await stage.list(account, key: String(key.prefix { $0 != "\n" }))
         try input.fileHandleForWriting.write(contentsOf: Data("\n".utf8))
         let answers = try await text(of: output).split(separator: "\n").map(String.init)
         #expect(await python.exit.status == 0)
-
-        #expect(answers.count == 9)
-        for (index, family) in ["social.hatk.push", "dev.hatk.push"].enumerated() {
-            let part = answers.dropFirst(index * 3).prefix(3)
-            #expect(part.first?.hasPrefix("\(family).registerToken 200 {\"id\": ") == true)
-            #expect(part.dropFirst().first?.contains("\"tokenSuffix\": \"89abcdef\"") == true)
-            #expect(part.last == "\(family).unregisterToken 200 {}")
-        }
-        #expect(
-            Array(answers.suffix(3)) == [
-                "app.bsky.notification.registerPush True", "app.bsky.notification.unregisterPush True",
-                "refused 401 BadJwtLexiconMethod",
-            ])
-        #expect(try stage.tokens().isEmpty)
-        await stage.stop()
+        return answers
     }
 
     /// What is written into a pipe, to its end or to the first line break. Waits on a thread that may.
