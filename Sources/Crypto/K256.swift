@@ -54,7 +54,7 @@ final class K256PrivateKey: Signer {
     func publicPoint() throws(KeyError) -> [UInt8] {
         var key = secp256k1_pubkey()
         let context = K256Context.shared.handle
-        guard secp256k1_ec_pubkey_create(context, &key, scalar.pointer) == 1 else {
+        guard scalar.withBytes({ secret, _ in secp256k1_ec_pubkey_create(context, &key, secret) }) == 1 else {
             throw KeyError("not a private key of secp256k1")
         }
         var count = 33
@@ -68,9 +68,10 @@ final class K256PrivateKey: Signer {
         var signature = secp256k1_ecdsa_signature()
         let context = K256Context.shared.handle
         // No nonce function of our own: the library's default is RFC 6979's.
-        guard secp256k1_ecdsa_sign(context, &signature, digest, scalar.pointer, nil, nil) == 1 else {
-            throw KeyError("signing failed")
+        let isSigned = scalar.withBytes { secret, _ in
+            secp256k1_ecdsa_sign(context, &signature, digest, secret, nil, nil) == 1
         }
+        guard isSigned else { throw KeyError("signing failed") }
         var bytes = [UInt8](repeating: 0, count: 64)
         _ = secp256k1_ecdsa_signature_serialize_compact(context, &bytes, &signature)
         guard let result = Signature(bytes, .k256) else { throw KeyError("signing failed") }

@@ -28,6 +28,7 @@ struct P256PublicKey: Verifier {
 
     /// - Parameter point: 33 or 65 bytes.
     init(point: [UInt8]) throws(KeyError) {
+        OpenSSLLibrary.prepare()
         let info = Self.header(pointLength: point.count) + point
         defer { ERR_clear_error() }
         let handle = info.withUnsafeBufferPointer { bytes in
@@ -66,6 +67,7 @@ final class P256PrivateKey: Signer {
 
     /// - Parameter scalar: one that the curve contains.
     init(scalar: [UInt8]) throws(KeyError) {
+        OpenSSLLibrary.prepare()
         // ECPrivateKey without its public key, which OpenSSL then computes.
         var info: [UInt8] = [0x30, 0x31, 0x02, 0x01, 0x01, 0x04, 0x20] + scalar
         info += [0xa0, 0x0a, 0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07]
@@ -83,19 +85,23 @@ final class P256PrivateKey: Signer {
 
     init(pem: String) throws(KeyError) {
         if let reason = Self.problem(inPEM: pem) { throw KeyError(reason) }
-        let text = SecretBytes([UInt8](pem.utf8))
+        OpenSSLLibrary.prepare()
         defer { ERR_clear_error() }
-        guard let bio = BIO_new_mem_buf(text.pointer, Int32(clamping: pem.utf8.count)) else {
-            throw KeyError("out of memory")
-        }
-        defer { BIO_free(bio) }
-        // A callback that gives no password, so that nothing is ever asked on the terminal.
-        guard let handle = PEM_read_bio_PrivateKey(bio, nil, { _, _, _, _ in -1 }, nil) else {
+        guard let handle = Self.readPEM(SecretBytes([UInt8](pem.utf8))) else {
             throw KeyError("the key inside the PEM block is damaged")
         }
         key = EVPKey(handle)
         guard EVP_PKEY_is_a(handle, "EC") == 1 else { throw KeyError("not an elliptic-curve key: P-256 expected") }
         guard Self.group(of: handle) == "prime256v1" else { throw KeyError("a key of another curve: P-256 expected") }
+    }
+
+    private static func readPEM(_ text: SecretBytes) -> OpaquePointer? {
+        text.withBytes { bytes, count in
+            guard let bio = BIO_new_mem_buf(bytes, Int32(clamping: count)) else { return nil }
+            defer { BIO_free(bio) }
+            // A callback that gives no password, so that nothing is ever asked on the terminal.
+            return PEM_read_bio_PrivateKey(bio, nil, { _, _, _, _ in -1 }, nil)
+        }
     }
 
     /// What can be said about a PEM text without decoding it.

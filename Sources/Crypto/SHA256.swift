@@ -31,6 +31,7 @@ public enum SHA256 {
         let handle: OpaquePointer
 
         private init() {
+            OpenSSLLibrary.prepare()
             guard let handle = EVP_MD_fetch(nil, "SHA256", nil) else { fatalError("OpenSSL has no SHA-256") }
             self.handle = handle
         }

@@ -2,20 +2,25 @@ import COpenSSL
 
 /// Bytes that are wiped when nobody needs them any more, and that no description shows.
 final class SecretBytes: @unchecked Sendable, CustomReflectable {  // Written once, before it is shared.
-    private let storage: UnsafeMutableBufferPointer<UInt8>
+    private let start: UnsafeMutablePointer<UInt8>
+    private let count: Int
 
     init(_ bytes: [UInt8]) {
-        storage = .allocate(capacity: max(bytes.count, 1))
-        _ = storage.initialize(from: bytes + (bytes.isEmpty ? [0] : []))
+        count = bytes.count
+        start = .allocate(capacity: max(count, 1))
+        start.initialize(repeating: 0, count: max(count, 1))
+        bytes.withUnsafeBufferPointer { if let first = $0.baseAddress { start.update(from: first, count: count) } }
     }
 
     deinit {
-        OPENSSL_cleanse(storage.baseAddress, storage.count)
-        storage.deallocate()
+        OPENSSL_cleanse(start, count)
+        start.deallocate()
     }
 
-    /// Valid for as long as this object is.
-    var pointer: UnsafePointer<UInt8> { UnsafePointer(storage.baseAddress!) }
+    /// Lends the bytes and their number; the address is good until `body` returns.
+    func withBytes<Result>(_ body: (UnsafePointer<UInt8>, Int) throws -> Result) rethrows -> Result {
+        try withExtendedLifetime(self) { try body(start, count) }
+    }
 
     var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -113,7 +113,8 @@ final class HTTP2ServerSession {
 
     /// Does nothing when the stream is gone or has its answer.
     func respond(_ id: Int32, status: Int, headers: [HeaderField], body: [UInt8], dataFrameSize: Int) {
-        guard let stream = find(id) else { return }
+        guard let stream = find(id), !stream.pointee.isAnswered else { return }
+        stream.pointee.isAnswered = true
         stream.pointee.answer = body
         stream.pointee.dataFrameSize = max(1, dataFrameSize)
         block.begin(fields: headers.count + 1, bytes: HeaderBlock.size(headers) + 32)

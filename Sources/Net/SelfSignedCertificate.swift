@@ -1,4 +1,5 @@
 import COpenSSL
+import Crypto
 
 /// An authority made on the spot and a certificate that it issued, for stand-ins on loopback and for tests.
 ///
@@ -15,6 +16,7 @@ public struct SelfSignedCertificate: Sendable {
     ///
     /// Throws `TLSError.configuration` when a host cannot stand in a certificate.
     public init(hosts: [String] = ["localhost", "127.0.0.1", "::1"], validDays: ClosedRange<Int> = -1...365) throws {
+        OpenSSLLibrary.prepare()
         ERR_clear_error()
         let authorityKey = try PrivateKey()
         let authority = try X509Certificate(

@@ -9,6 +9,8 @@ struct ServerStream {
     /// The body has outgrown what the server takes; answered with 413.
     var isTooLarge = false
 
+    /// It has its answer, which nghttp2 may be reading.
+    var isAnswered = false
     var answer: [UInt8] = []
     var answerOffset = 0
     /// The most that one DATA frame of the answer holds.

@@ -1,4 +1,5 @@
 import COpenSSL
+import Crypto
 
 /// A shared, immutable TLS configuration. TLS 1.2 or newer, ALPN `h2` required.
 ///
@@ -59,6 +60,7 @@ public final class TLSContext: @unchecked Sendable {
     }
 
     private init(_ method: OpaquePointer?) throws {
+        OpenSSLLibrary.prepare()
         ERR_clear_error()
         guard let handle = SSL_CTX_new(method) else { throw TLSError.configuration(OpenSSL.lastError()) }
         self.handle = handle

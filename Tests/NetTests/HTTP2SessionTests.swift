@@ -296,6 +296,40 @@ import Testing
         }
     }
 
+    @Test func aServerGivesOneAnswer() throws {
+        let peer = try Peer()
+        let server = try HTTP2ServerSession(.init())
+        var received = 0
+        func exchange() throws {
+            try peer.turn()
+            let news = Array(peer.written[received...])
+            received = peer.written.count
+            try news.withUnsafeBytes { try server.receive($0) }
+            var output = ByteBuffer(capacity: 64)
+            var more = true
+            while more {
+                more = try server.gather(into: &output)
+                try peer.receive(Array(output.bytes))
+                output.removeAll()
+            }
+        }
+        try exchange()
+        peer.request(0)
+        try exchange()
+        let id = try #require(server.arrived.first)
+        // More than the window lets through at once: the others come while the first is being read.
+        let whole = [UInt8](repeating: 1, count: 100_000)
+        server.respond(id, status: 200, headers: [], body: whole, dataFrameSize: .max)
+        for body in [[], [2], whole + whole] {
+            try exchange()
+            server.respond(id, status: 500, headers: [], body: body, dataFrameSize: .max)
+        }
+        try exchange()
+        let answer = try #require(peer.results[0]).get()
+        #expect(answer.status == 200)
+        #expect(answer.isWhole)
+    }
+
     /// What `server` writes when it echoes the requests in `bytes`.
     private func answers(of server: HTTP2ServerSession, to bytes: [UInt8]) throws -> [UInt8] {
         try bytes.withUnsafeBytes { try server.receive($0) }

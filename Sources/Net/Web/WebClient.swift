@@ -1,4 +1,5 @@
 import CCurl
+import Crypto
 import Glibc
 import Synchronization
 
@@ -82,7 +83,10 @@ final class WebWorker: @unchecked Sendable {
         var isStopping = false
     }
 
-    private static let isPrepared = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+    private static let isPrepared: Bool = {
+        OpenSSLLibrary.prepare()
+        return curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+    }()
 
     init(limit: Int) throws {
         guard Self.isPrepared, let multi = curl_multi_init() else {
