@@ -6,14 +6,15 @@ import FoundationEssentials
 /// What Apple would refuse is refused before it is queued, and reported through `emit`.
 /// Source: developer.apple.com/documentation/usernotifications/generating-a-remote-notification
 public struct Notification: Sendable {
-    /// The recipient's DID.
+    /// The recipient's DID. Their settings decide whether the notification is queued.
     public var did: String
     /// Cut at a grapheme, after the body, where the payload would grow beyond 4096 bytes.
     public var title: String
     public var subtitle: String?
     /// Cut at a grapheme where the payload would grow beyond 4096 bytes.
     public var body: String
-    /// Top-level keys of the payload beside `aps`.
+    /// Top-level keys of the payload beside `aps`, sent as they are. The payload also names its recipient: as `did`, or as
+    /// `recipient` where there is a `did` in here. `type` is what the recipient may have turned off.
     public var data: [String: String]
 
     /// The same identifier reaches each device of a person once within `retention.push`, whatever the event, hook or

@@ -22,7 +22,8 @@ extension OutboxEntry {
         let isBackground = notification.isBackground
         self.init(
             did: notification.did, hook: origin.hook, uri: origin.uri, rev: origin.rev, place: origin.place,
-            dedupeID: notification.dedupeID.flatMap { $0.isEmpty ? nil : $0 }, payload: payload.bytes,
+            dedupeID: notification.dedupeID.flatMap { $0.isEmpty ? nil : $0 }, type: notification.data["type"],
+            payload: payload.bytes,
             collapseID: collapseID, priority: notification.priority?.rawValue ?? (isBackground ? 5 : 10),
             pushType: isBackground ? "background" : "alert", expiresAt: expiresAt,
             isOnce: notification.expiration == .once,

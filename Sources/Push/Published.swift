@@ -24,6 +24,8 @@ final class Published: Sendable {
             state.outcomes.add("queued", "", writes.queued)
             state.outcomes.add(OutboxNote.noToken, "", writes.withoutToken)
             state.outcomes.add(OutboxNote.deduplicated, "", writes.deduplicated)
+            state.outcomes.add(OutboxNote.turnedOff, "", writes.turnedOff)
+            state.outcomes.add(OutboxNote.notFollowed, "", writes.notFollowed)
         }
     }
 

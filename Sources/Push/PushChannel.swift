@@ -39,7 +39,9 @@ struct PushEnd {
     /// The environments that the token was registered for, and that took the push, when they differ.
     var correction: (wrong: APNsEnvironment, right: APNsEnvironment)?
 
-    init(_ push: QueuedPush, _ outcome: PushSettlement.Outcome, error: String? = nil) {
+    /// - Parameter isTokensFault: the provider has found a fault with the token, which stays.
+    init(_ push: QueuedPush, _ outcome: PushSettlement.Outcome, error: String? = nil, isTokensFault: Bool = false) {
         settlement = PushSettlement(id: push.id, tokenID: push.tokenID, outcome: outcome, error: error)
+        if isTokensFault { settlement.tokenFault = push.registeredAt }
     }
 }

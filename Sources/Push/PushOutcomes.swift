@@ -1,7 +1,7 @@
 /// How often each thing happened to notifications and to their rows since the service started, for metrics.
 public struct PushOutcomes: Sendable, Hashable {
     public struct Key: Sendable, Hashable {
-        /// `queued`, `no-token`, `deduplicated`, `too-old`, `refused`; `sent`, `retry`, `dead`, `expired`, `removed`.
+        /// `queued`, `no-token`, `deduplicated`, `turned-off`, `not-followed`, `too-old`, `refused`; `sent`, `retry`, `dead`, `expired`, `removed`.
         public var outcome: String
         /// Apple's word or ours; empty where there is nothing to say.
         public var reason: String

@@ -57,6 +57,10 @@ public final class PushService: Sendable {
             apns, gateways: gateways, loop: loop, tuning: tuning, clock: clock, emit: emit, owner: worker,
             crash: database.crash)
         worker.channels = [channel]
+        database.submit { [follows = tuning.follows] in
+            $0.follows = follows
+        } committed: { _ in
+        }
         self.apns = APNsBox(channel)
     }
 

@@ -1,4 +1,5 @@
 import Net
+import Storage
 
 /// The bounds of delivery. The defaults are for production.
 public struct PushTuning: Sendable {
@@ -37,6 +38,8 @@ public struct PushTuning: Sendable {
     public var maximumAge: Duration?
     /// How long ended rows, and the notes on what made none, are kept.
     public var retention = Duration.seconds(7 * 86_400)
+    /// What says who follows whom, for those who want to hear of people whom they follow alone.
+    public var follows = FollowRecords.grain
     /// How often to look for rows that another process has made due; nil: never.
     public var lookInterval: Duration?
 

@@ -52,6 +52,9 @@ public final class Assembly: Sendable {
         do {
             let schema = RecordSchema(lexicons: kept.lexicons, kept: kept.filter)
             for line in try schema.migrate(database) { emit("storage", "column-left-out", ["message": line]) }
+            if let follows = configuration.push?.tuning.follows, let problem = kept.problem(with: follows) {
+                emit("push", "follows-unknown", ["message": problem])
+            }
             push = try configuration.push.map { [database] in
                 try Self.pushService($0, purpose, database: database, emit: emit)
             }

@@ -25,6 +25,9 @@ public struct DeviceTokens: Sendable {
         /// ISO 8601, UTC.
         public var createdAt: String
         public var lastSeenAt: String
+        /// When a push was last refused for a fault of the token, and the provider's word; nil when all is well.
+        public var failedAt: String?
+        public var failure: String?
     }
 
     /// Registers a device, or refreshes its registration. Returns the id, which stays the same then.
@@ -42,7 +45,7 @@ public struct DeviceTokens: Sendable {
                 Listing(
                     id: $0.id, did: $0.did, platform: $0.platform, environment: $0.environment, topic: $0.topic,
                     label: $0.label, locale: $0.locale, suffix: $0.suffix, createdAt: $0.createdAt,
-                    lastSeenAt: $0.lastSeenAt)
+                    lastSeenAt: $0.lastSeenAt, failedAt: $0.failedAt, failure: $0.failure)
             }
         }
     }

@@ -1,8 +1,9 @@
 import ATProto
 import HookKit
+import Storage
 
-/// What is kept of a source: the collections that have a lexicon, those that the configuration names,
-/// and those that a hook asks for by name or family. A hook for everything sees whatever is kept.
+/// What is kept of a source: the collections that have a lexicon, those that the configuration names (that of follows
+/// too), and those that a hook asks for by name or family. A hook for everything sees whatever is kept.
 public struct KeptCollections: Sendable {
     /// nil when no lexicon folder was found.
     public let folder: String?
@@ -22,6 +23,7 @@ public struct KeptCollections: Sendable {
         let described = Set(lexicons.documents.values.filter { $0.record != nil }.map(\.id.description))
         var named = Set(configuration.collections)
         self.hooks = hooks.map { ($0.name, $0.collections) }
+        if let follows = configuration.push?.follows { named.insert(follows.collection) }
         for hook in hooks { named.formUnion(hook.collections) }
         self.described = described.sorted()
         self.named = named.subtracting(described).sorted()

@@ -85,8 +85,18 @@ extension OutboxNote {
         case Self.noToken: "no device is registered"
         case Self.deduplicated: "deduplicated: queued before, for some device at least"
         case Self.tooOld: "too old: the event was older than push.maxAge"
-        default: reason.printable
+        case Self.turnedOff: "the recipient has turned this off, for the whole account"
+        case Self.notFollowed: "not followed: the recipient wants this from people whom they follow alone"
+        case Self.followsUnknown:
+            "not followed: the recipient wants this from people whom they follow alone, and no follows are stored"
+        default: turnedOffType ?? reason.printable
         }
+    }
+
+    private var turnedOffType: String? {
+        let start = Self.turnedOff + ": "
+        guard reason.hasPrefix(start) else { return nil }
+        return "the recipient has turned this off, for the type \(reason.dropFirst(start.count).description.printable)"
     }
 
     var json: JSONText {

@@ -41,6 +41,12 @@ extension Connection {
     }
 
     private func column(_ field: String, of table: String, _ collection: String) throws -> String {
+        if let name = try columnName(field, of: table) { return name }
+        throw StorageError.misuse("\(collection) has no field \(field)")
+    }
+
+    /// The column that holds a property (of a strongRef, its uri), or that is itself named so; nil when there is none.
+    func columnName(_ field: String, of table: String) throws -> String? {
         let statement = try statement("SELECT name FROM pragma_table_info(?) WHERE name = ? COLLATE NOCASE")
         let snake = RecordColumns.snakeCase(field)
         for candidate in [field, snake, snake + "_uri"] {
@@ -48,6 +54,6 @@ extension Connection {
             statement.bind(2, candidate)
             if let name = try statement.first({ $0.text(0) }) { return name }
         }
-        throw StorageError.misuse("\(collection) has no field \(field)")
+        return nil
     }
 }

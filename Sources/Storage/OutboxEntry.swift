@@ -9,6 +9,8 @@ public struct OutboxEntry: Sendable {
     public var place: Int
     /// When given, it stands for hook, uri, rev and place in telling whether a notification is the same.
     public var dedupeID: String?
+    /// The notification's `data.type`, by which its recipient may have turned it off.
+    public var type: String?
     /// The whole JSON payload, `aps` included.
     public var payload: [UInt8]
     public var collapseID: String?
@@ -24,7 +26,8 @@ public struct OutboxEntry: Sendable {
     public var badge: String?
 
     public init(
-        did: String, hook: String, uri: String, rev: String, place: Int, dedupeID: String? = nil, payload: [UInt8],
+        did: String, hook: String, uri: String, rev: String, place: Int, dedupeID: String? = nil, type: String? = nil,
+        payload: [UInt8],
         collapseID: String?, priority: Int, pushType: String, expiresAt: Int64, isOnce: Bool = false,
         badge: String? = nil
     ) {
@@ -34,6 +37,7 @@ public struct OutboxEntry: Sendable {
         self.rev = rev
         self.place = place
         self.dedupeID = dedupeID
+        self.type = type
         self.payload = payload
         self.collapseID = collapseID
         self.priority = priority
@@ -87,6 +91,9 @@ public struct PushSettlement: Sendable {
     public var outcome: Outcome
     /// Apple's reason or ours; nil when sent.
     public var error: String?
+    /// The provider holds `error` against the token, which stays: it is noted with the token, unless that was registered
+    /// again since this time (milliseconds since 1970). nil: the token is not at fault.
+    public var tokenFault: Int64?
 
     public init(id: Int64, tokenID: Int64, outcome: Outcome, error: String? = nil) {
         self.id = id

@@ -26,7 +26,9 @@ extension Transaction {
         // In the order of the primary key, which needs no sorting.
         let devices = try connection.statement(
             """
-            SELECT id, token, platform, environment, topic, lastSeenAt FROM _push_tokens WHERE did = ? ORDER BY token
+            SELECT id, token, platform, environment, topic, lastSeenAt,
+                EXISTS (SELECT 1 FROM _push_settings WHERE did = ?1)
+            FROM _push_tokens WHERE did = ?1 ORDER BY token
             """)
         devices.bind(1, entry.did)
         defer {
@@ -36,6 +38,7 @@ extension Transaction {
         var writes = OutboxWrites()
         var known = 0
         while try devices.step() {
+            if writes.queued + known == 0, devices.integer(6) != 0, try keepBack(entry, now, &writes) { return writes }
             // The parameters that the devices share stay bound from one to the next.
             if writes.queued + known == 0 {
                 bind(entry, now, to: insert)
@@ -51,6 +54,17 @@ extension Transaction {
             try write(OutboxNote(entry, OutboxNote.noToken), now: now)
         }
         return writes
+    }
+
+    /// Notes why the recipient does not want it; false when they do.
+    private func keepBack(_ entry: OutboxEntry, _ now: Int64, _ writes: inout OutboxWrites) throws -> Bool {
+        guard let objection = try objection(to: entry) else { return false }
+        switch objection {
+        case .turnedOff: writes.turnedOff = 1
+        case .notFollowed, .followsUnknown: writes.notFollowed = 1
+        }
+        try write(OutboxNote(entry, objection.reason), now: now)
+        return true
     }
 
     /// False when the row was there already.

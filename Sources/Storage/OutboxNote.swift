@@ -3,6 +3,12 @@ public struct OutboxNote: Sendable, Hashable {
     public static let noToken = "no-token"
     public static let deduplicated = "deduplicated"
     public static let tooOld = "too-old"
+    /// The recipient has turned pushes off; those of one type, where `: type` follows.
+    public static let turnedOff = "turned-off"
+    /// The recipient wants pushes of that type from those whom they follow, and does not follow the actor.
+    public static let notFollowed = "not-followed"
+    /// The same, while no follows are stored.
+    public static let followsUnknown = "follows-unknown"
     /// What the reason of a hook's run begins with that came to its end and sent nothing: `silent: update`.
     public static let silent = "silent"
 
@@ -50,6 +56,10 @@ public struct OutboxWrites: Sendable, Hashable {
     public var withoutToken = 0
     /// Notifications that some device had already.
     public var deduplicated = 0
+    /// Notifications that their recipients' settings keep back: pushes, or those of that type, are off.
+    public var turnedOff = 0
+    /// The same: the recipient does not follow the actor, as far as is known.
+    public var notFollowed = 0
 
     public init() {}
 
@@ -57,6 +67,8 @@ public struct OutboxWrites: Sendable, Hashable {
         sum.queued += other.queued
         sum.withoutToken += other.withoutToken
         sum.deduplicated += other.deduplicated
+        sum.turnedOff += other.turnedOff
+        sum.notFollowed += other.notFollowed
     }
 }
 

@@ -26,6 +26,7 @@ extension Transaction {
             }
         }
         settled.sent = try markSent(sent, now: now)
+        try noteTokenFaults(results, now: now)
         settled.dropped += removed
         try count("push-sent", settled.sent)
         try count("push-failed", settled.failed + removed)

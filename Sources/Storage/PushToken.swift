@@ -13,6 +13,10 @@ public struct PushToken: Sendable, CustomStringConvertible, CustomDebugStringCon
     /// ISO 8601 with milliseconds, UTC.
     public var createdAt: String
     public var lastSeenAt: String
+    /// When the provider last refused a push for a fault of the token that does not mean its end, and the provider's
+    /// word for it. A push that arrives, or registering again, takes both away.
+    public var failedAt: String?
+    public var failure: String?
 
     public var suffix: String { String(token.suffix(8)) }
     public var description: String { "…\(suffix)" }

@@ -4,7 +4,7 @@ import CSQLite
 enum SystemTables {
     /// "Hark", in the file's header.
     private static let applicationID: Int64 = 0x4861_726b
-    private static let version: Int64 = 2
+    private static let version: Int64 = 3
 
     /// Creates what is missing and brings older tables up to date; a database that is complete is only read.
     static func create(on connection: Connection) throws(StorageError) {
@@ -43,7 +43,8 @@ enum SystemTables {
 
     /// What to change in the tables of a version and of those before it.
     private static let changes: KeyValuePairs<Int64, String> = [
-        1: "ALTER TABLE _push_queue ADD COLUMN is_once INTEGER; ALTER TABLE _push_queue ADD COLUMN badge TEXT"
+        1: "ALTER TABLE _push_queue ADD COLUMN is_once INTEGER; ALTER TABLE _push_queue ADD COLUMN badge TEXT",
+        2: "ALTER TABLE _push_tokens ADD COLUMN failedAt TEXT; ALTER TABLE _push_tokens ADD COLUMN failure TEXT",
     ]
 
     private static let statements = [
@@ -72,7 +73,15 @@ enum SystemTables {
         CREATE TABLE IF NOT EXISTS _push_tokens (
             did TEXT NOT NULL, token TEXT NOT NULL, platform TEXT NOT NULL, createdAt TEXT NOT NULL,
             environment TEXT NOT NULL, topic TEXT, label TEXT, locale TEXT, lastSeenAt TEXT NOT NULL,
-            id INTEGER NOT NULL UNIQUE, PRIMARY KEY (did, token))
+            id INTEGER NOT NULL UNIQUE, failedAt TEXT, failure TEXT, PRIMARY KEY (did, token))
+        """,
+        // What a provider holds against a token that stays: few, and looked for with every batch of answers.
+        "CREATE INDEX IF NOT EXISTS _push_tokens_failed ON _push_tokens (id) WHERE failedAt IS NOT NULL",
+        // What people want to be notified of. The row whose type is empty is the whole account's.
+        """
+        CREATE TABLE IF NOT EXISTS _push_settings (
+            did TEXT NOT NULL, type TEXT NOT NULL, push INTEGER NOT NULL, scope TEXT NOT NULL,
+            PRIMARY KEY (did, type)) WITHOUT ROWID
         """,
         // Times in milliseconds since 1970. `next_attempt_at` is set while a row waits, `lease_until` while it is being
         // sent, and neither once it is settled: so the indexes hold the unsettled rows alone.

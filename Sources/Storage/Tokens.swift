@@ -7,13 +7,15 @@ extension Connection {
             if did != nil {
                 try statement(
                     """
-                    SELECT id, did, token, platform, environment, topic, label, locale, createdAt, lastSeenAt
+                    SELECT id, did, token, platform, environment, topic, label, locale, createdAt, lastSeenAt,
+                        failedAt, failure
                     FROM _push_tokens WHERE did = ? ORDER BY id
                     """)
             } else {
                 try statement(
                     """
-                    SELECT id, did, token, platform, environment, topic, label, locale, createdAt, lastSeenAt
+                    SELECT id, did, token, platform, environment, topic, label, locale, createdAt, lastSeenAt,
+                        failedAt, failure
                     FROM _push_tokens ORDER BY did, id
                     """)
             }
@@ -24,14 +26,16 @@ extension Connection {
                 PushToken(
                     id: row.integer(0), did: row.text(1), token: row.text(2), platform: row.text(3),
                     environment: row.text(4), topic: row.optionalText(5), label: row.optionalText(6),
-                    locale: row.optionalText(7), createdAt: row.text(8), lastSeenAt: row.text(9)))
+                    locale: row.optionalText(7), createdAt: row.text(8), lastSeenAt: row.text(9),
+                    failedAt: row.optionalText(10), failure: row.optionalText(11)))
         }
         return tokens
     }
 }
 
 extension Transaction {
-    /// An upsert of (did, token): refreshes platform, environment, topic, label, locale, lastSeenAt.
+    /// An upsert of (did, token): refreshes platform, environment, topic, label, locale, lastSeenAt, and forgets what
+    /// the provider held against the token.
     /// - Parameter now: milliseconds since 1970.
     /// - Returns: the token's id, which survives the upsert and is never given to another.
     public func register(_ token: NewPushToken, now: Int64) throws -> Int64 {
@@ -40,7 +44,7 @@ extension Transaction {
         let statement = try connection.statement(
             """
             UPDATE _push_tokens SET platform = ?3, environment = ?4, topic = ?5, label = ?6, locale = ?7,
-                lastSeenAt = ?8 WHERE did = ?1 AND token = ?2 RETURNING id
+                lastSeenAt = ?8, failedAt = NULL, failure = NULL WHERE did = ?1 AND token = ?2 RETURNING id
             """)
         bind(token, time, to: statement)
         if let known = try statement.first({ $0.integer(0) }) { return known }

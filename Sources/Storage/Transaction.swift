@@ -16,6 +16,8 @@ public final class Transaction {
     let arena = TextArena()
     /// Makes outbox rows' dedupe keys.
     var dedupe = DedupeKey()
+    /// The records that say who follows whom.
+    public var follows = FollowRecords.grain
     /// Outbox rows that go straight to who sends them.
     var handover = OutboxHandover()
     private let crash: CrashPoints?

@@ -36,7 +36,7 @@ import Testing
         #expect(simulator.received.count == 1)
         #expect(push.title == "Hello")
         #expect(push.body == "Did it reach you?")
-        #expect(push.data == ["type": "test", "empty": ""])
+        #expect(push.data == ["type": "test", "empty": "", "did": Self.ada])
         #expect(push.collapseID == "c")
         #expect(push.priority == 5)
 

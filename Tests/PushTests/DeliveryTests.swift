@@ -146,6 +146,25 @@ struct DeliveryTests {
     }
 
     @Test(arguments: [
+        ("DeviceTokenNotForTopic", nil, true), ("BadTopic", nil, false), ("BadTopic", "com.other.app", true),
+        ("TopicDisallowed", "com.other.app", true), ("PayloadTooLarge", nil, false), ("BadPriority", nil, false),
+    ])
+    func marksATokenThatIsAtFaultUntilItTakesAPush(_ reason: String, _ topic: String?, _ isMarked: Bool) async throws {
+        let bench = try Bench { request in
+            if request.number == 1 { request.refuse(400, reason) } else { request.answer(200) }
+        }
+        try bench.register(["abc123"], topic: topic)
+        func failure() throws -> String? { try bench.database.read { try $0.tokens(did: nil) }.first?.failure }
+        try bench.send()
+        #expect(await bench.drain() == 0)
+        #expect(try failure() == (isMarked ? reason : nil))
+        try bench.send(from: 1)
+        #expect(await bench.drain() == 0)
+        #expect(try failure() == nil)
+        #expect(try bench.rows().map(\.state) == ["dead", "sent"])
+    }
+
+    @Test(arguments: [
         ("", "HTTP 502"), ("<html><h1>Bad Gateway</h1></html>", "HTTP 502"),
         (#"{"reason":"InternalServerError"}"#, nil),
     ])

@@ -75,7 +75,9 @@ struct NotificationOptionsTests {
         Shape(#"{"content-available":1}"#) { $0.sendBackground(did: "d") },
     ])
     func hasAppleShape(_ shape: Shape) throws {
-        #expect(String(decoding: try entry(shape.notification).payload, as: UTF8.self) == "{\"aps\":\(shape.aps)}")
+        #expect(
+            String(decoding: try entry(shape.notification).payload, as: UTF8.self)
+                == "{\"aps\":\(shape.aps),\"did\":\"d\"}")
     }
 
     struct Refused: Sendable, CustomTestStringConvertible {
@@ -119,7 +121,7 @@ struct NotificationOptionsTests {
             $0.send(did: "d", title: "t", collapseID: String(repeating: "é", count: 33))
         },
         Refused("data may not hold \"aps\"") { $0.sendBackground(did: "d", data: ["aps": ""]) },
-        Refused("payload too large: 5034 bytes without title and body, of 4096") {
+        Refused("payload too large: 5044 bytes without title and body, of 4096") {
             $0.sendBackground(did: "d", data: ["k": String(repeating: "v", count: 4996)])
         },
     ])
@@ -130,7 +132,7 @@ struct NotificationOptionsTests {
 
     @Test func aBackgroundPushShowsNothing() throws {
         let plain = try entry(.background(did: "d", data: ["k": "v"]))
-        #expect(String(decoding: plain.payload, as: UTF8.self) == #"{"aps":{"content-available":1},"k":"v"}"#)
+        #expect(String(decoding: plain.payload, as: UTF8.self) == #"{"aps":{"content-available":1},"did":"d","k":"v"}"#)
         #expect(plain.priority == 5 && plain.pushType == "background")
         var notification = Notification.background(did: "d")
         notification.priority = .immediate

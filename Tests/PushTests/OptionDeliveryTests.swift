@@ -45,7 +45,7 @@ struct OptionDeliveryTests {
         #expect(
             payloads(bench)
                 == [5, 6].map {
-                    "{\"aps\":{\"badge\":\($0),\"alert\":{\"title\":\"t\",\"body\":\"b\"},\"sound\":\"default\"}}"
+                    "{\"aps\":{\"badge\":\($0),\"alert\":{\"title\":\"t\",\"body\":\"b\"},\"sound\":\"default\"},\"did\":\"did:plc:ann\"}"
                 })
     }
 
@@ -61,7 +61,8 @@ struct OptionDeliveryTests {
         notification.badge = .sql(sql)
         _ = try send(notification, through: bench.service, of: bench, place: 1)
         #expect(await bench.drain() == 0)
-        #expect(payloads(bench) == [#"{"aps":{"alert":{"title":"t","body":"b"},"sound":"default"}}"#])
+        #expect(
+            payloads(bench) == [#"{"aps":{"alert":{"title":"t","body":"b"},"sound":"default"},"did":"did:plc:ann"}"#])
         #expect(try bench.rows().map(\.error) == [nil, "badge not counted"])
         #expect(bench.lines.count { $0.hasPrefix("push badge_failed") } >= 1)
     }

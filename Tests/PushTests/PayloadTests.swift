@@ -28,8 +28,22 @@ struct PayloadTests {
         let text = String(decoding: payload.bytes, as: UTF8.self)
         #expect(
             text
-                == #"{"aps":{"alert":{"title":"New favorite","body":"Ann"},"sound":"default"},"type":"t","uri":"at://x"}"#
+                == #"{"aps":{"alert":{"title":"New favorite","body":"Ann"},"sound":"default"},"did":"did:plc:a","type":"t","uri":"at://x"}"#
         )
+    }
+
+    /// `data` wins: whom a payload is for stands where `data` has left room, and whatever `data` holds is unchanged.
+    @Test(arguments: [
+        ([:], #""did":"did:plc:a""#), (["did": "did:plc:b"], #""did":"did:plc:b","recipient":"did:plc:a""#),
+        (["did": "did:plc:a"], #""did":"did:plc:a""#), (["did": ""], #""did":"","recipient":"did:plc:a""#),
+        (["did": "x", "recipient": "y"], #""did":"x","recipient":"y""#),
+        (["recipient": "y"], #""did":"did:plc:a","recipient":"y""#),
+        (["e": "1", "c": "2"], #""c":"2","did":"did:plc:a","e":"1""#),
+    ])
+    func namesItsRecipient(_ data: [String: String], _ members: String) throws {
+        let payload = try APNsPayload(title: "t", body: "b", data: data)
+        let start = #"{"aps":{"alert":{"title":"t","body":"b"},"sound":"default"},"#
+        #expect(String(decoding: payload.bytes, as: UTF8.self) == start + members + "}")
     }
 
     @Test(arguments: [

@@ -44,7 +44,7 @@ struct SimulatorTests {
         #expect(bench.service.counts.sent == 1000)
         let push = try #require(simulator.received.first)
         #expect(push.title == "Hello")
-        #expect(push.data == ["uri": "at://x"])
+        #expect(push.data == ["uri": "at://x", "did": "did:plc:ann"])
         simulator.stop()
     }
 

@@ -88,6 +88,7 @@ import Testing
         #expect(push.tuning.lifetime == tuning.lifetime)
         #expect(push.tuning.retention == tuning.retention)
         #expect(push.tuning.maximumAge == .seconds(3600))
+        #expect(push.tuning.follows == tuning.follows)
     }
 
     @Test func readsHowPushesAreSent() throws {
@@ -105,6 +106,33 @@ import Testing
         #expect(push.tuning.backoff.cap == .seconds(60))
         #expect(push.tuning.lifetime == .seconds(5400))
         #expect(push.tuning.retention == .seconds(2 * 86_400))
+    }
+
+    @Test func readsWhatFollowingMeans() throws {
+        let folder = try ConfigurationFolder()
+        func kept(_ follows: String, _ more: String = "") throws -> (text: String, collections: [String]) {
+            let configuration = try folder.configuration("{push: {apns: {\(Self.push)}\(follows)}\(more)}")
+            let kept = try KeptCollections(configuration, hooks: [])
+            return (try #require(configuration.push).followsText(kept), kept.named)
+        }
+        try folder.write(
+            #"{"lexicon":1,"id":"org.other.watch","defs":{"main":{"type":"record","key":"tid","record":{"type":"object","#
+                + #""properties":{"whom":{"type":"string","format":"did"}}}}}}"#, to: "lexicons/watch.json")
+        let lexicons = ", lexicons: 'lexicons'"
+        #expect(
+            try kept("", lexicons).text
+                == "unknown: social.grain.graph.follow is not kept: name your app's records of it in push.follows.collection"
+        )
+        #expect(try kept("", ", collections: ['*']").text == "social.grain.graph.follow, subject")
+        #expect(
+            try kept(", follows: {collection: 'org.other.watch', subject: 'whom'}", lexicons).text
+                == "org.other.watch, whom")
+        #expect(
+            try kept(", follows: {collection: 'org.other.watch'}", lexicons).text
+                == "unknown: org.other.watch has no property subject: name the right one in push.follows.subject")
+        // What has no lexicon is kept since it is named.
+        let named = try kept(", follows: {collection: 'org.other.bond'}", lexicons)
+        #expect(named.text == "org.other.bond, subject" && named.collections == ["org.other.bond"])
     }
 
     struct Refusal: CustomTestStringConvertible {
@@ -131,6 +159,20 @@ import Testing
         Refusal(
             text: "{push: {apns: {\(push)}, maxAge: '0s'}}",
             message: "1: push.maxAge must be a time from 1s to 365d, such as \"30s\", \"500ms\" or \"2m\""),
+        Refusal(
+            text: "{push: {apns: {\(push)}, follows: {subject: 'whom'}}}",
+            message: "1: push.follows.collection is missing: the NSID of the records that follow, such as "
+                + #""social.grain.graph.follow""#),
+        Refusal(
+            text: "{push: {apns: {\(push)}, follows: {collection: 'follow'}}}",
+            message: "1: push.follows.collection is no collection's NSID: \"follow\""),
+        Refusal(
+            text: "{push: {apns: {\(push)}, follows: {collection: 'a.b.c', subject: 'x\"y'}}}",
+            message: "1: push.follows.subject must be the name of the property that holds the followed DID, such as "
+                + #""subject""#),
+        Refusal(
+            text: "{push: {apns: {\(push)}, follows: 'social.grain.graph.follow'}}",
+            message: "1: push.follows must be an object: { … }, not a text"),
         Refusal(
             text: "{retention: {push: 7}}", message: "1: retention.push must be a text in quotes, not a number"),
         Refusal(

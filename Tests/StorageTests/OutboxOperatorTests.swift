@@ -179,7 +179,8 @@ private let now: Int64 = 1_700_000_000_000
             try transaction.connection.execute(
                 """
                 ALTER TABLE _push_queue DROP COLUMN is_once; ALTER TABLE _push_queue DROP COLUMN badge;
-                DROP TABLE _push_notes
+                DROP TABLE _push_notes; DROP TABLE _push_settings; DROP INDEX _push_tokens_failed;
+                ALTER TABLE _push_tokens DROP COLUMN failedAt; ALTER TABLE _push_tokens DROP COLUMN failure
                 """)
         }
         database.close()
@@ -190,7 +191,7 @@ private let now: Int64 = 1_700_000_000_000
         }
         let reopened = try scratch.open()
         let version = try reopened.read { try $0.prepare("PRAGMA user_version").first { $0.integer(0) } }
-        #expect(version == 2)
+        #expect(version == 3)
         let writes = try reopened.writeBlocking {
             try $0.finish(job: 1, notifications: [entry("did:a"), entry("did:none")], now: now)
         }

@@ -21,6 +21,7 @@ extension Command {
             console.print("hook        \(hook.name): \(wanted)")
         }
         console.print("push        \(configuration.push?.aim ?? "off: the configuration has no push section")")
+        if let push = configuration.push { console.print("follows     \(push.followsText(kept))") }
     }
 
     private static func list(_ names: [String]) -> String {

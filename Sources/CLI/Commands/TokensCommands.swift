@@ -99,17 +99,21 @@ extension DeviceTokens.Listing {
             ("id", .integer(Int(id))), ("did", .string(did)), ("platform", .string(platform)),
             ("environment", .string(environment)), ("topic", .optional(topic)), ("label", .optional(label)),
             ("locale", .optional(locale)), ("suffix", .string(suffix)), ("createdAt", .string(createdAt)),
-            ("lastSeenAt", .string(lastSeenAt)),
+            ("lastSeenAt", .string(lastSeenAt)), ("failedAt", .optional(failedAt)), ("failure", .optional(failure)),
         ])
     }
+
+    private var fault: String { failure.map { "\($0) at \(failedAt ?? "")" } ?? "" }
 
     fileprivate static func table(_ devices: [DeviceTokens.Listing]) -> [String] {
         guard !devices.isEmpty else { return ["no devices"] }
         let rows =
-            [["id", "did", "platform", "environment", "token", "last seen", "label"]]
+            [["id", "did", "platform", "environment", "token", "last seen", "label", "fault"]]
             + devices.map {
-                ["\($0.id)", $0.did, $0.platform, $0.environment, "…\($0.suffix)", $0.lastSeenAt, $0.label ?? ""]
-                    .map(\.printable)
+                [
+                    "\($0.id)", $0.did, $0.platform, $0.environment, "…\($0.suffix)", $0.lastSeenAt, $0.label ?? "",
+                    $0.fault,
+                ].map(\.printable)
             }
         let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
         return rows.map { row in

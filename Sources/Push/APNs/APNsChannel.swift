@@ -169,7 +169,7 @@ extension APNsChannel: APNsPoolOwner {
         case .badToken:
             badToken(flight)
         case .dead:
-            die(flight, reason)
+            die(flight, reason, isTokensFault: APNsOutcome.isFault(reason, ofTokenWithOwnTopic: flight.hasOwnTopic))
         case .stopKey(let everywhere):
             stop(flight, everywhere ? APNsEnvironment.allCases : [flight.environment], reason)
         case .throttled(let retryAfter):
@@ -219,14 +219,14 @@ extension APNsChannel: APNsPoolOwner {
         finish(flight.push, .retry(at: time, counted: counted), reason)
     }
 
-    private func die(_ flight: Flight, _ reason: String) {
+    private func die(_ flight: Flight, _ reason: String, isTokensFault: Bool = false) {
         emit(
             "push", "dead",
             [
                 "channel": "apns", "id": "\(flight.push.id)", "token": suffix(flight), "topic": flight.topic,
                 "environment": flight.environment.rawValue, "reason": reason,
             ])
-        finish(flight.push, .dead, reason)
+        finish(PushEnd(flight.push, .dead, error: reason, isTokensFault: isTokensFault))
     }
 
     private func throttle(_ token: Int64, until time: Int64) {

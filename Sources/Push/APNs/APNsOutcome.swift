@@ -70,6 +70,16 @@ enum APNsOutcome: Sendable, Hashable {
         }
     }
 
+    /// Whether an answer that makes a row dead finds fault with what the device was registered with, as
+    /// `DeviceTokenNotForTopic` does: the same token will fail again.
+    static func isFault(_ reason: String, ofTokenWithOwnTopic hasOwnTopic: Bool) -> Bool {
+        switch reason {
+        case "DeviceTokenNotForTopic": true
+        case "BadTopic", "TopicDisallowed": hasOwnTopic
+        default: false
+        }
+    }
+
     private static func refusedKey(_ reason: String) -> APNsOutcome {
         switch reason {
         case "BadEnvironmentKeyInToken", "BadEnvironmentKeyIdInToken", "BadCertificateEnvironment":

@@ -1,6 +1,7 @@
 import HookKit
 
-/// A notification's JSON: `{"aps":{"alert":{"title":…,"body":…},"sound":"default"},…data}`, with what its options add.
+/// A notification's JSON: `{"aps":{"alert":{"title":…,"body":…},"sound":"default"},…data}`, with what its options add
+/// and whom it is for.
 ///
 /// Source: developer.apple.com/documentation/usernotifications/generating-a-remote-notification
 struct APNsPayload {
@@ -86,9 +87,18 @@ extension APNsPayload {
         if notification.isBackground || notification.contentAvailable { writer.member("content-available", 1) }
         if notification.mutableContent { writer.member("mutable-content", 1) }
         writer.close()
-        for (key, value) in notification.data.sorted(by: { $0.key < $1.key }) { writer.member(key, value) }
+        for (key, value) in members(of: notification) { writer.member(key, value) }
         writer.close()
         return writer.bytes
+    }
+
+    /// `data` as it is, and the recipient, so that an app with several accounts can tell whose the notification is: as
+    /// `did`, or as `recipient` where `data` has a `did` of its own. Sorted by key.
+    private static func members(of notification: Notification) -> [(key: String, value: String)] {
+        var members = notification.data
+        let name = members["did"] == nil ? "did" : "recipient"
+        if members["did"] != notification.did, members[name] == nil { members[name] = notification.did }
+        return members.sorted { $0.key < $1.key }
     }
 
     /// A localised key stands in for an empty text.

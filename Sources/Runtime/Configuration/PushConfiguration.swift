@@ -1,12 +1,15 @@
 import Crypto
 import Net
 import Push
+import Storage
 
 /// How pushes are sent. Key `push`.
 public struct PushConfiguration: Sendable {
     public var apns: APNsConfiguration
     /// The environment of a token that is registered without one: `production` or `sandbox`. Key `push.apns.environment`.
     public var environment: String
+    /// The records that say who follows whom, where the file names them; nil: grain's. Key `push.follows`.
+    public var follows: FollowRecords?
     /// Keys `push.maxAge`, `push.maxAttempts`, `push.backoff`, `push.lifetime`, `retention.push`.
     public var tuning = PushTuning()
     /// The default of `push.maxAge`.
@@ -41,10 +44,13 @@ extension PushConfiguration {
             section.report("apns", "is missing: name Apple's key in it, or take push out to run without pushes")
         }
         let tuning = Self.tuning(&section, problems: &problems)
+        let follows = FollowRecords(&section, problems: &problems)
         problems += section.finish()
         guard let found else { return nil }
         self = found
         self.tuning = tuning
+        self.follows = follows
+        if let follows { self.tuning.follows = follows }
     }
 
     private static func tuning(

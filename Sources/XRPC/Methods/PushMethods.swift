@@ -1,7 +1,7 @@
 import ATProto
 import Storage
 
-/// The methods by which an app registers its devices and a person sees and removes them.
+/// The methods by which an app registers its devices, and a person sees and removes them and says what to be notified of.
 ///
 /// Source: the files in `Lexicons/`, and `app.bsky.notification.registerPush` of the network's own lexicons.
 struct PushMethods: Sendable {
@@ -12,10 +12,13 @@ struct PushMethods: Sendable {
     /// Milliseconds since 1970.
     let now: @Sendable () -> Int64
 
+    private var settings: SettingsMethods { SettingsMethods(database: database) }
+
     var all: [XRPCMethod] {
         let ours: [(name: String, kind: XRPCMethod.Kind, run: @Sendable (XRPCMethod.Call) async throws -> Value?)] = [
             ("registerToken", .procedure, registerToken), ("unregisterToken", .procedure, unregisterToken),
             ("listDevices", .query, listDevices), ("removeDevice", .procedure, removeDevice),
+            ("getSettings", .query, settings.getSettings), ("putSettings", .procedure, settings.putSettings),
         ]
         // The second name is the one that hatk's clients use at present.
         return ["social.hatk.push", "dev.hatk.push"].flatMap { family in
