@@ -51,7 +51,7 @@ let package = Package(
         .testTarget(name: "ATProtoTests", dependencies: ["ATProto", "Crypto"]),
         .testTarget(name: "StorageTests", dependencies: ["Storage"]),
         .testTarget(name: "NetTests", dependencies: ["Net", "TestSupport"]),
-        .testTarget(name: "IdentityTests", dependencies: ["Identity", "ATProto", "Simulators", "TestSupport"]),
+        .testTarget(name: "IdentityTests", dependencies: ["Identity", "ATProto", "Net", "Simulators", "TestSupport"]),
         .testTarget(
             name: "XRPCTests",
             dependencies: ["XRPC", "Identity", "Storage", "Simulators", "ATProto", "Crypto", "TestSupport"],

@@ -1,4 +1,5 @@
 import Foundation
+import Runtime
 import Simulators
 import TestSupport
 import Testing
@@ -65,6 +66,27 @@ import Testing
             #expect(result.output.hasPrefix("…cafecafe  production  sent at "))
             #expect(stage.simulator.received.map(\.title) == ["Hello"])
         }
+    }
+
+    /// The other Hark has no way to send, and ends while the push waits.
+    @Test func takesOverFromAHarkThatEnds() async throws {
+        let hark = try HarkProcess()
+        let (simulator, environment) = try ServeStage.apple(in: hark.folder.path)
+        defer { simulator.stop() }
+        try await register(Self.live, with: hark)
+        var configuration = Configuration()
+        configuration.database = hark.folder.path + "/hark.db"
+        let other = try Assembly(configuration, hooks: []) { _ in }
+        async let result = hark.run(flags + ["--wait", "10m"], environment: environment)
+        let queue = try PushQueue(database: configuration.database)
+        while try queue.list(state: "available", did: Self.ada, limit: 1).cells.isEmpty {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        queue.close()
+        #expect(simulator.received.isEmpty)
+        await other.stop()
+        #expect(try await result.status == 0)
+        #expect(simulator.received.map(\.title) == ["Hello"])
     }
 
     @Test func nobodyIsRegistered() async throws {
