@@ -16,7 +16,7 @@ extension Transaction {
             scope = PushSettings.Scope(rawValue: row.text(2)) ?? .all
         }
         if objection != nil || scope == .all { return objection }
-        guard let actor = entry.actor else { return .notFollowed }
+        guard let actor = entry.actor else { return nil }
         switch try does(entry.did, follow: actor) {
         case true?: return nil
         case false?: return .notFollowed
@@ -45,7 +45,8 @@ enum PushObjection: Sendable, Hashable {
 }
 
 extension OutboxEntry {
-    /// Whose act it tells of: the repo in whose record's address it is; nil when that is none.
+    /// Whose act it tells of: the repo in whose record's address it is. nil when it tells of no record, as what an
+    /// operator sends does: whose acts notify does not matter then.
     var actor: Substring? {
         let scheme = "at://"
         guard uri.hasPrefix(scheme) else { return nil }

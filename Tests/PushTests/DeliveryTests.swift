@@ -38,6 +38,19 @@ struct DeliveryTests {
         await bench.service.stop(deadline: .seconds(1))
     }
 
+    @Test func aDeviceOfTwoAccountsIsToldWhoseAPushIs() async throws {
+        let bench = try Bench { $0.answer(200) }
+        let people = ["did:plc:ann", "did:plc:bob"]
+        for did in people { try bench.register(["abc123"], did: did) }
+        for did in people { try bench.send(did: did) }
+        #expect(await bench.drain() == 0)
+        let accepted = bench.gateway.accepted
+        #expect(accepted.map(\.token) == ["abc123", "abc123"] && Set(accepted.map(\.id)).count == 2)
+        for did in people {
+            #expect(accepted.count { String(decoding: $0.body, as: UTF8.self).contains(#""did":"\#(did)""#) } == 1)
+        }
+    }
+
     @Test func opensOneStreamUntilTheFirstSuccess() async throws {
         let bench = try Bench { request in
             if request.place == 1 {

@@ -195,7 +195,8 @@ private let follow = FollowRecords.grain.collection
         #expect(try objection(to: entry("a", by: ada)) == "not-followed")
         try follows(ada, "did:plc:bob", schema, .delete, rev: "b")
         #expect(try objection(to: entry("a", uri: "at://did:plc:bob/a.b.c/2")) == "not-followed")
-        #expect(try objection(to: entry("a", uri: "nothing that has an actor")) == "not-followed")
+        #expect(try objection(to: entry("a", uri: "at:///a.b.c/3")) == nil)
+        #expect(try objection(to: entry("a", uri: "an operator's")) == nil)
     }
 
     @Test func withoutFollowsNobodyIsFollowed() throws {

@@ -79,6 +79,10 @@ import Testing
         (#"{"types":["a"]}"#, "types[0] must be an object"),
         (#"{"types":[{"push":true}]}"#, "types[0].type is missing"),
         (#"{"types":[{"type":"a"},{"type":""}]}"#, "types[1].type is empty"),
+        (
+            #"{"types":[{"type":"a","enabled":false}]}"#,
+            #"types[0] has a member "enabled": it may have type, push and from"#
+        ),
         (#"{"types":[{"type":7}]}"#, "types[0].type must be a string"),
         (#"{"types":[{"type":"\#(String(repeating: "é", count: 65))"}]}"#, "types[0].type is longer than 128 bytes"),
         (#"{"types":[{"type":"a\u0000b","push":false}]}"#, "types[0].type holds control characters"),
@@ -117,6 +121,30 @@ import Testing
         let message = try #require(refused.json["message"] as? String)
         #expect(message.hasPrefix("an account may have settings for 100 types"))
         #expect((try await stage.call(Self.get, ada).json["types"] as? [Any])?.count == 100)
+        await stage.stop()
+    }
+
+    /// Each of our methods has its lexicon, in both families' one shape.
+    @Test func everyMethodHasItsLexicon() async throws {
+        let stage = try PushStage()
+        let rules = DeviceInput.Rules(platforms: [], environment: "sandbox", server: "did:web:push.test")
+        let methods = PushMethods(database: stage.database, rules: rules, deviceLimit: 20, now: { 0 }).all
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("Sources/XRPC/Lexicons")
+        var described: Set<String> = []
+        for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) {
+            let lexicon = try #require(
+                try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any], "\(file)")
+            let id = try #require(lexicon["id"] as? String)
+            #expect(file.lastPathComponent == id + ".json")
+            let main = try #require((lexicon["defs"] as? [String: [String: Any]])?["main"])
+            let method = try #require(methods.first { $0.nsid == id })
+            #expect(main["type"] as? String == (method.kind == .query ? "query" : "procedure"))
+            described.insert(id)
+        }
+        #expect(described == Set(methods.map(\.nsid).filter { $0.hasPrefix("social.hatk.push.") }))
+        let names = described.map { $0.replacing("social.", with: "dev.") }
+        #expect(Set(names).isSubset(of: methods.map(\.nsid)))
         await stage.stop()
     }
 

@@ -14,6 +14,8 @@ struct SettingsInput: Sendable {
         }
     }
 
+    private static let members: Set = ["$type", "type", "push", "from"]
+
     private static func types(_ body: JSONBody) throws(XRPCError) -> [PushSettings.Change] {
         guard let list = body["types"], !list.isNull else { return [] }
         guard let items = list.array else { throw .invalidRequest("types must be an array") }
@@ -25,6 +27,11 @@ struct SettingsInput: Sendable {
         for (index, item) in items.enumerated() {
             let place = "types[\(index)]"
             guard let map = item.map else { throw .invalidRequest("\(place) must be an object") }
+            // A misspelt member would be taken for none: for a wish to have the settings forgotten.
+            if let stranger = map.entries.first(where: { !members.contains($0.key) }) {
+                throw .invalidRequest(
+                    "\(place) has a member \(stranger.key.debugDescription): it may have type, push and from")
+            }
             let change = try change(JSONBody(map, at: place))
             guard names.insert(Array(change.type.utf8)).inserted else {
                 throw .invalidRequest("\(place).type stands in types twice")
