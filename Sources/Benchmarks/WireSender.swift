@@ -7,7 +7,7 @@ import Net
 final class WireSender: HTTP2ClientDelegate, @unchecked Sendable {
     private let loop: EventLoop
     private let pushes: Int
-    private let paths: [[UInt8]]
+    private let paths: [FieldLiterals]
     private let body: [UInt8]
     private let headers: PreparedHeaders
     private var connection: HTTP2ClientConnection?
@@ -19,7 +19,7 @@ final class WireSender: HTTP2ClientDelegate, @unchecked Sendable {
     init(_ push: SamplePush, pushes: Int, port: UInt16, on loop: EventLoop) {
         self.loop = loop
         self.pushes = pushes
-        paths = push.tokens.map { Array("/3/device/\($0)".utf8) }
+        paths = push.tokens.map { FieldLiterals(path: "/3/device/", $0) }
         body = push.body
         var fields = [
             HeaderField(":method", "POST"), HeaderField(":scheme", "https"),
@@ -55,7 +55,7 @@ final class WireSender: HTTP2ClientDelegate, @unchecked Sendable {
     private func fill(_ connection: HTTP2ClientConnection) {
         for _ in 0..<min(connection.room, pushes - sent) {
             connection.request(
-                prepared: headers, path: paths[sent % paths.count], moreHeaders: [], body: body, timeout: .seconds(30)
+                prepared: headers, own: paths[sent % paths.count], body: body, timeout: .seconds(30)
             ) { [self] result in
                 ended += 1
                 if case .success(let response) = result, response.status == 200 {} else { refused += 1 }

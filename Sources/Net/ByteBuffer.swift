@@ -23,6 +23,11 @@ struct ByteBuffer: ~Copyable {
         end += count
     }
 
+    mutating func append(_ source: Slice<UnsafeRawBufferPointer>) {
+        let source = UnsafeRawBufferPointer(rebasing: source)
+        if let start = source.baseAddress { append(start, count: source.count) }
+    }
+
     /// Room for `count` bytes behind the last; to be filled and then `commit`ted.
     mutating func reserve(_ count: Int) -> UnsafeMutableRawPointer {
         if end + count > capacity { makeRoom(count) }

@@ -5,7 +5,7 @@ struct ClientStream {
     enum Headers {
         case none
         case fields([HeaderField])
-        case prepared(PreparedHeaders, path: [UInt8], more: [HeaderField])
+        case prepared(PreparedHeaders, own: FieldLiterals)
     }
 
     typealias Completion = (Result<HTTP2Response, StreamFailure>) -> Void

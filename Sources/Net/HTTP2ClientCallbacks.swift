@@ -49,6 +49,7 @@ func clientHeader(
     withSession(
         user,
         { session in
+            if stream.pointee.status == 200, !session.keepsFieldsOfSuccess { return }
             let position = stream.pointee.answerHeaders.count
             stream.pointee.answerHeaders.append(session.memory.field(at: position, name: name, value: value))
         }, otherwise: ())

@@ -31,6 +31,8 @@ public final class HTTP2ClientConnection: @unchecked Sendable {
         public var pingTimeout: Duration = .seconds(10)
         /// Streams open at once, whatever the peer allows.
         public var maximumStreams = 10_000
+        /// Whether answers with status 200 have their fields.
+        public var keepsFieldsOfSuccess = true
         /// No stream beyond this id: the connection then counts as going away (ids end at 2³¹ − 1).
         public var lastStreamID: Int32 = 0x7FFF_0000
         public init() {}
@@ -106,14 +108,12 @@ public final class HTTP2ClientConnection: @unchecked Sendable {
         request(.fields(headers), body, timeout, completion)
     }
 
-    /// The same with headers that were laid out once: cheaper when many requests differ in little.
-    ///
-    /// `moreHeaders` go behind the prepared ones.
+    /// The same with headers that were laid out once: cheaper when many requests differ in little, which is in `own`.
     public func request(
-        prepared: PreparedHeaders, path: [UInt8], moreHeaders: [HeaderField], body: [UInt8], timeout: Duration,
+        prepared: PreparedHeaders, own: FieldLiterals, body: [UInt8], timeout: Duration,
         completion: @escaping (Result<HTTP2Response, StreamFailure>) -> Void
     ) {
-        request(.prepared(prepared, path: path, more: moreHeaders), body, timeout, completion)
+        request(.prepared(prepared, own: own), body, timeout, completion)
     }
 
     /// Takes no new requests, waits for open streams up to `deadline`, says GOAWAY and closes. Does nothing the second time,
@@ -150,7 +150,9 @@ public final class HTTP2ClientConnection: @unchecked Sendable {
         setPhase(options.handshakeTimeout) { $0.finish(ConnectionError.timedOut(.handshake)) }
         do {
             let engine = try tls.map { try TLSEngine(client: $0, host: endpoint.host) }
-            session = try HTTP2ClientSession(streamLimit: options.maximumStreams, lastStreamID: options.lastStreamID)
+            session = try HTTP2ClientSession(
+                streamLimit: options.maximumStreams, lastStreamID: options.lastStreamID,
+                keepsFieldsOfSuccess: options.keepsFieldsOfSuccess)
             let transport = Transport(descriptor, tls: engine, on: loop, owner: self)
             self.transport = transport
             transport.start()

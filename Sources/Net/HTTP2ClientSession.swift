@@ -49,10 +49,14 @@ final class HTTP2ClientSession {
     var lastSentStream: Int32 = 0
     private let lastStreamID: Int32
     private let streamLimit: Int
+    let keepsFieldsOfSuccess: Bool
 
     /// `lastStreamID`: no streams beyond it. `streamLimit`: how many at once, whatever the peer allows.
-    init(streamLimit: Int = 10_000, lastStreamID: Int32 = 0x7FFF_0000) throws {
+    init(
+        streamLimit: Int = 10_000, lastStreamID: Int32 = 0x7FFF_0000, keepsFieldsOfSuccess: Bool = true
+    ) throws {
         self.lastStreamID = lastStreamID
+        self.keepsFieldsOfSuccess = keepsFieldsOfSuccess
         self.streamLimit = streamLimit
         var callbacks: OpaquePointer?
         guard nghttp2_session_callbacks_new(&callbacks) == 0 else { throw SystemError(call: "nghttp2", code: 12) }
@@ -168,10 +172,22 @@ final class HTTP2ClientSession {
                     unsentHeaders = 0
                     break
                 }
-                output.append(frame, count: count)
+                append(UnsafeRawBufferPointer(start: frame, count: count), to: &output)
             }
             if output.count >= HTTP2.gatherLimit { return true }
             if pendingHead == pending.count || !hasSubmitted { return false }
+        }
+    }
+
+    private func append(_ frame: UnsafeRawBufferPointer, to output: inout ByteBuffer) {
+        if let headers = CompletedHeaders(frame),
+            let user = nghttp2_session_get_stream_user_data(session, headers.stream),
+            case .prepared(let prepared, let own) = user.assumingMemoryBound(to: ClientStream.self).pointee.headers
+        {
+            let limit = nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_FRAME_SIZE)
+            headers.write(shared: prepared.literals, own: own, limit: Int(limit), to: &output)
+        } else {
+            output.append(frame[...])
         }
     }
 
@@ -240,17 +256,9 @@ final class HTTP2ClientSession {
         case .fields(let list):
             block.begin(fields: list.count, bytes: HeaderBlock.size(list))
             block.append(list)
-        case .prepared(let prepared, let path, let more):
-            block.begin(fields: prepared.fields.count + more.count, bytes: path.count + HeaderBlock.size(more))
-            for (index, var field) in prepared.fields.enumerated() {
-                if index == prepared.pathIndex {
-                    field.value = block.copy(path)
-                    field.valuelen = path.count
-                    field.flags &= ~UInt8(NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue)
-                }
-                block.append(field)
-            }
-            block.append(more)
+        case .prepared(let prepared, _):
+            block.begin(fields: prepared.fields.count, bytes: 0)
+            for field in prepared.fields { block.append(field) }
         }
     }
 

@@ -1,33 +1,34 @@
 import CNghttp2
 
-/// Request headers that many requests share, laid out once; each request has its own `:path`, and further fields behind them.
+/// Request headers that many requests share, laid out once; each request has fields of its own besides, `:path` first
+/// (`FieldLiterals`).
 ///
 /// Sendable because its memory is never written after `init`.
 public final class PreparedHeaders: @unchecked Sendable {
+    /// Those that HPACK's table may hold, for nghttp2 to encode.
     let fields: UnsafeMutableBufferPointer<nghttp2_nv>
-    /// Where `:path` stands in `fields`.
-    let pathIndex: Int
+    /// The others, encoded.
+    let literals: [UInt8]
     private let bytes: UnsafeMutableBufferPointer<UInt8>
 
-    /// `fields` in the order to send, the pseudo-headers first, `:path` left out: it goes behind `:method`.
+    /// `fields` in the order to send, the pseudo-headers first, `:path` left out. Those that are never indexed come last.
     public init(_ fields: [HeaderField]) {
-        let method = fields.firstIndex { $0.name.elementsEqual(":method".utf8) }
-        let pathIndex = method.map { $0 + 1 } ?? 0
-        var all = fields
-        all.insert(HeaderField(":path", "", neverIndexed: true), at: pathIndex)
-
-        bytes = .allocate(capacity: max(1, HeaderBlock.size(all)))
-        self.fields = .allocate(capacity: all.count)
-        self.pathIndex = pathIndex
+        var literals = FieldLiterals()
+        for field in fields where field.neverIndexed {
+            literals.append(String(decoding: field.name, as: UTF8.self), field.value)
+        }
+        self.literals = literals.bytes
+        let indexed = fields.filter { !$0.neverIndexed }
+        bytes = .allocate(capacity: max(1, HeaderBlock.size(indexed)))
+        self.fields = .allocate(capacity: indexed.count)
         var used = 0
-        for (index, field) in all.enumerated() {
+        for (index, field) in indexed.enumerated() {
             let name = bytes.baseAddress.map { $0 + used }
             for byte in field.name + field.value {
                 bytes.initializeElement(at: used, to: byte)
                 used += 1
             }
-            var flags = NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue | NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue
-            if field.neverIndexed { flags |= NGHTTP2_NV_FLAG_NO_INDEX.rawValue }
+            let flags = NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue | NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue
             self.fields.initializeElement(
                 at: index,
                 to: nghttp2_nv(

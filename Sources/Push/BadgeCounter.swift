@@ -29,7 +29,7 @@ final class BadgeCounter: Sendable {
     /// Calls `ready` once with each row, its badge in its payload when it could be counted; on any thread.
     /// Rows that ask for the same are counted once.
     func count(_ rows: [QueuedPush], ready: @escaping @Sendable ([QueuedPush]) -> Void) {
-        let groups = Array(Dictionary(grouping: rows) { [$0.did, $0.badge ?? ""] }.values)
+        let groups = Array(Dictionary(grouping: rows) { [$0.message.did, $0.message.badge ?? ""] }.values)
         Task(executorPreference: executor) {
             await withTaskGroup(of: Void.self) { tasks in
                 for (index, group) in groups.enumerated() {
@@ -41,17 +41,17 @@ final class BadgeCounter: Sendable {
     }
 
     private func counted(_ rows: [QueuedPush]) async -> [QueuedPush] {
-        guard let first = rows.first, let badge = first.badge else { return rows }
+        guard let message = rows.first?.message, let badge = message.badge else { return rows }
         do {
-            let number = try await number(badge, did: first.did)
+            let number = try await number(badge, did: message.did)
             guard (0...APNsPayload.maximumBadge).contains(number) else { throw BadgeProblem("\(number) is no badge") }
             return rows.map { row in
                 var row = row
-                row.payload = APNsPayload.adding(badge: number, to: row.payload)
+                row.message = row.message.with(payload: APNsPayload.adding(badge: number, to: row.message.payload))
                 return row
             }
         } catch {
-            emit("push", "badge_failed", ["did": first.did, "rows": "\(rows.count)", "error": "\(error)"])
+            emit("push", "badge_failed", ["did": message.did, "rows": "\(rows.count)", "error": "\(error)"])
             return rows
         }
     }

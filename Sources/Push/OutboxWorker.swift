@@ -341,8 +341,8 @@ extension OutboxWorker {
     }
 
     private func hand(_ rows: [QueuedPush]) {
-        for row in rows where row.badge == nil { hand(row) }
-        let uncounted = rows.filter { $0.badge != nil }
+        for row in rows where row.message.badge == nil { hand(row) }
+        let uncounted = rows.filter { $0.message.badge != nil }
         guard !uncounted.isEmpty else { return }
         badges.count(uncounted) { [self] rows in
             loop.execute { [self] in rows.forEach { hand($0) } }
@@ -351,10 +351,10 @@ extension OutboxWorker {
 
     private func hand(_ row: QueuedPush) {
         guard row.expiresAt > clock.now else { return finished(PushEnd(row, .expired, error: "expired")) }
-        guard let channel = channels.first(where: { $0.platform == row.platform }) else {
-            return finished(PushEnd(row, .dead, error: "no channel for platform \(row.platform)"))
+        guard let channel = channels.first(where: { $0.platform == row.device.platform }) else {
+            return finished(PushEnd(row, .dead, error: "no channel for platform \(row.device.platform)"))
         }
-        if row.badge != nil, APNsPayload.isEmpty(row.payload) {
+        if row.message.badge != nil, APNsPayload.isEmpty(row.message.payload) {
             return finished(PushEnd(row, .dead, error: "badge not counted"))
         }
         channel.send(row)

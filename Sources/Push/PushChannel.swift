@@ -41,7 +41,7 @@ struct PushEnd {
 
     /// - Parameter isTokensFault: the provider has found a fault with the token, which stays.
     init(_ push: QueuedPush, _ outcome: PushSettlement.Outcome, error: String? = nil, isTokensFault: Bool = false) {
-        settlement = PushSettlement(id: push.id, tokenID: push.tokenID, outcome: outcome, error: error)
-        if isTokensFault { settlement.tokenFault = push.registeredAt }
+        settlement = PushSettlement(id: push.id, tokenID: push.device.id, outcome: outcome, error: error)
+        if isTokensFault { settlement.tokenFault = push.device.registeredAt }
     }
 }

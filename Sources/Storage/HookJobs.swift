@@ -65,8 +65,7 @@ extension Transaction {
         job id: Int64, notifications: [OutboxEntry], notes: [OutboxNote] = [], now: Int64
     ) throws -> OutboxWrites {
         try checkOpen()
-        var writes = OutboxWrites()
-        for notification in notifications { writes += try enqueue(notification, now: now) }
+        let writes = try enqueue(notifications, now: now)
         for note in notes { try write(note, now: now) }
         let statement = try connection.statement("DELETE FROM _hook_jobs WHERE id = ?")
         statement.bind(1, id)

@@ -18,7 +18,7 @@ extension Transaction {
     /// again. Times in milliseconds since 1970.
     public func claimPushes(limit: Int, now: Int64, leaseUntil: Int64) throws -> ClaimedPushes {
         try checkOpen()
-        try releaseLeases(endedBy: now, now: now)
+        _ = try releaseLeases(endedBy: now, now: now)
         var claimed = ClaimedPushes()
         claimed.pushes.reserveCapacity(limit)
         while claimed.pushes.count < limit {
@@ -44,19 +44,6 @@ extension Transaction {
         return try releaseLeases(endedBy: .max, now: now)
     }
 
-    @discardableResult
-    private func releaseLeases(endedBy time: Int64, now: Int64) throws(StorageError) -> Int {
-        let statement = try connection.statement(
-            """
-            UPDATE _push_queue SET state = 'retry', next_attempt_at = ?, lease_until = NULL
-            WHERE lease_until <= ? AND lease_until IS NOT NULL
-            """)
-        statement.bind(1, now)
-        statement.bind(2, time)
-        try statement.run()
-        return statement.changes
-    }
-
     private struct Due {
         var sendable: [QueuedPush] = []
         var expired: [Int64] = []
@@ -67,49 +54,50 @@ extension Transaction {
     private func duePushes(limit: Int, now: Int64) throws -> Due {
         let statement = try connection.statement(
             """
-            SELECT q.id, q.expires_at, t.id, t.token, t.platform, t.environment, t.topic, t.lastSeenAt, q.dedupe_key,
-                q.payload, q.collapse_id, q.priority, q.push_type, q.attempts, q.did, q.is_once, q.badge
-            FROM _push_queue AS q INDEXED BY _push_queue_due LEFT JOIN _push_tokens AS t ON t.id = q.token_id
+            SELECT t.id, t.token, t.platform, t.environment, t.topic, t.lastSeenAt, q.id, q.dedupe_key, q.expires_at,
+                q.attempts, m.id, q.did, m.payload, m.collapse_id, m.priority, m.push_type, m.is_once, m.badge
+            FROM _push_queue AS q INDEXED BY _push_queue_due JOIN _push_messages AS m ON m.id = q.message_id
+                LEFT JOIN _push_tokens AS t ON t.id = q.token_id
             WHERE q.next_attempt_at <= ? ORDER BY q.next_attempt_at, q.id LIMIT ?
             """)
         statement.bind(1, now)
         statement.bind(2, Int64(limit))
         var due = Due()
+        // Rows of one notification mostly follow each other.
+        var last: (id: Int64, message: PushMessage)?
         try statement.forEachRow { row in
-            if row.isNull(2) {
-                due.orphaned.append(row.integer(0))
-            } else if row.integer(1) <= now {
-                due.expired.append(row.integer(0))
-            } else {
-                due.sendable.append(QueuedPush(row))
-            }
+            let id = row.integer(6)
+            if row.isNull(0) { return due.orphaned.append(id) }
+            if row.integer(8) <= now { return due.expired.append(id) }
+            let message = last?.id == row.integer(10) ? last?.message : nil
+            let found = message ?? PushMessage(row, at: 11)
+            last = (row.integer(10), found)
+            due.sendable.append(
+                QueuedPush(
+                    id: id, message: found, device: PushDevice(row, at: 0), key: DedupeKey(row.blob(7)),
+                    expiresAt: row.integer(8), attempts: Int(row.integer(9))))
         }
         return due
     }
 
     private func lease(_ ids: [Int64], until time: Int64) throws(StorageError) {
         let statement = try connection.statement(
-            """
-            UPDATE _push_queue SET state = 'running', next_attempt_at = NULL, lease_until = ? WHERE id BETWEEN ? AND ?
-            """)
+            "UPDATE _push_queue SET state = 'running', next_attempt_at = NULL WHERE id BETWEEN ? AND ?")
         for run in IDRuns(ids) {
-            statement.bind(1, time)
-            statement.bind(2, run.lowerBound)
-            statement.bind(3, run.upperBound)
+            statement.bind(1, run.lowerBound)
+            statement.bind(2, run.upperBound)
             try statement.run()
         }
+        try addLeases(IDRuns(ids), until: time)
     }
 }
 
-extension QueuedPush {
-    /// From a row of `duePushes`.
-    fileprivate init(_ row: Statement) {
+extension PushMessage {
+    /// From seven columns: did, payload, collapse_id, priority, push_type, is_once, badge.
+    fileprivate convenience init(_ row: Statement, at column: Int32) {
         self.init(
-            id: row.integer(0), did: row.text(14), tokenID: row.integer(2), token: row.text(3), platform: row.text(4),
-            environment: row.text(5), topic: row.optionalText(6),
-            registeredAt: Timestamp.milliseconds(row.utf8(7)) ?? 0, apnsID: DedupeKey.uuid(row.blob(8)),
-            payload: [UInt8](row.utf8(9)), collapseID: row.optionalText(10), priority: Int(row.integer(11)),
-            pushType: row.text(12), expiresAt: row.integer(1), attempts: Int(row.integer(13)),
-            isOnce: row.integer(15) != 0, badge: row.optionalText(16))
+            did: row.text(column), payload: [UInt8](row.utf8(column + 1)), collapseID: row.optionalText(column + 2),
+            priority: Int(row.integer(column + 3)), pushType: row.text(column + 4),
+            isOnce: row.integer(column + 5) != 0, badge: row.optionalText(column + 6))
     }
 }

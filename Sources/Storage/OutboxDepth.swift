@@ -20,13 +20,14 @@ extension Connection {
                 WHERE next_attempt_at IS NOT NULL AND next_attempt_at <= ?1),
             (SELECT count(*) FROM _push_queue INDEXED BY _push_queue_due
                 WHERE next_attempt_at IS NOT NULL AND next_attempt_at > ?1),
-            (SELECT count(*) FROM _push_queue INDEXED BY _push_queue_running WHERE lease_until IS NOT NULL),
+            (SELECT count(*) FROM _push_leases JOIN _push_queue AS q ON q.id BETWEEN first AND last
+                WHERE state = 'running'),
             (SELECT count(*) FROM _push_queue INDEXED BY _push_queue_dead WHERE state = 'dead'),
             (SELECT min(next_attempt_at) FROM _push_queue INDEXED BY _push_queue_due
                 WHERE next_attempt_at IS NOT NULL)
         """
 
-    /// Found in the indexes alone, so that anybody may ask.
+    /// Found in the indexes and among the leases alone, so that anybody may ask.
     /// - Parameter now: milliseconds since 1970.
     public func outboxDepth(now: Int64) throws -> OutboxDepth {
         let statement = try statement(Self.depthSQL)

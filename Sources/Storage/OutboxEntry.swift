@@ -1,7 +1,7 @@
 /// One notification on its way into the outbox, before it is spread over the recipient's devices.
 public struct OutboxEntry: Sendable {
     /// The recipient.
-    public var did: String
+    public var did: String { message.did }
     public var hook: String
     public var uri: String
     public var rev: String
@@ -11,67 +11,29 @@ public struct OutboxEntry: Sendable {
     public var dedupeID: String?
     /// The notification's `data.type`, by which its recipient may have turned it off.
     public var type: String?
-    /// The whole JSON payload, `aps` included.
-    public var payload: [UInt8]
-    public var collapseID: String?
-    /// 10, 5 or 1.
-    public var priority: Int
-    /// `alert`, `background`, …
-    public var pushType: String
+    /// What is sent.
+    public let message: PushMessage
     /// Milliseconds since 1970 after which it is not to be delivered.
     public var expiresAt: Int64
-    /// The provider is to try once and to keep nothing.
-    public var isOnce: Bool
-    /// How its badge is counted when it is sent, in the sender's own words; nil when it is not.
-    public var badge: String?
 
+    /// The parameters that are not kept here are those of `PushMessage`.
     public init(
         did: String, hook: String, uri: String, rev: String, place: Int, dedupeID: String? = nil, type: String? = nil,
         payload: [UInt8],
         collapseID: String?, priority: Int, pushType: String, expiresAt: Int64, isOnce: Bool = false,
         badge: String? = nil
     ) {
-        self.did = did
         self.hook = hook
         self.uri = uri
         self.rev = rev
         self.place = place
         self.dedupeID = dedupeID
         self.type = type
-        self.payload = payload
-        self.collapseID = collapseID
-        self.priority = priority
-        self.pushType = pushType
         self.expiresAt = expiresAt
-        self.isOnce = isOnce
-        self.badge = badge
+        message = PushMessage(
+            did: did, payload: payload, collapseID: collapseID, priority: priority, pushType: pushType, isOnce: isOnce,
+            badge: badge)
     }
-}
-
-/// A claimed outbox row, with its device.
-public struct QueuedPush: Sendable {
-    public var id: Int64
-    public var did: String
-    public var tokenID: Int64
-    public var token: String
-    public var platform: String
-    public var environment: String
-    public var topic: String?
-    /// Milliseconds since 1970 of the token's last registration.
-    public var registeredAt: Int64
-    /// A lowercase UUID, the same over all attempts.
-    public var apnsID: String
-    public var payload: [UInt8]
-    public var collapseID: String?
-    public var priority: Int
-    public var pushType: String
-    public var expiresAt: Int64
-    /// Attempts before this one.
-    public var attempts: Int
-    /// The provider is to try once and to keep nothing.
-    public var isOnce = false
-    /// As in `OutboxEntry`.
-    public var badge: String?
 }
 
 /// What became of one claimed row.

@@ -1,5 +1,43 @@
-import ATProto
 import CSQLite
+
+/// The statements that write notifications into the outbox, prepared once. Confined to the writer's thread.
+struct OutboxStatements {
+    let rows: MultiRowInsert
+    let messages: MultiRowInsert
+    /// The id of the next message. Counted here, so that rows can name it before it is written.
+    var nextMessageID: Int64
+
+    init(_ connection: Connection) throws(StorageError) {
+        rows = try MultiRowInsert(
+            connection,
+            """
+            INSERT INTO _push_queue (dedupe_key, state, did, token_id, message_id, attempts, next_attempt_at, created_at,
+                expires_at)
+            """,
+            shared: 3, perRow: 5,
+            row: { "(?\($0 + 1), ?1, ?\($0 + 2), ?\($0 + 3), ?\($0 + 4), 0, ?2, ?3, ?\($0 + 5))" },
+            tail: "ON CONFLICT (dedupe_key) DO NOTHING")
+        messages = try MultiRowInsert(
+            connection,
+            """
+            INSERT INTO _push_messages (id, hook, uri, rev, payload, collapse_id, priority, push_type, is_once, badge)
+            """,
+            perRow: 10, row: { first in "(\((1...10).map { "?\(first + Int32($0))" }.joined(separator: ", ")))" })
+        let last = try connection.prepare("SELECT ifnull(max(id), 0) FROM _push_messages")
+        guard try last.step() else { throw last.failure }
+        nextMessageID = last.integer(0) + 1
+    }
+}
+
+/// A row that is about to be written.
+private struct DraftRow {
+    /// Its place among the entries.
+    var entry: Int
+    var device: PushDevice
+    var key: DedupeKey
+    /// 0 until it is written, and when it was there already.
+    var id: Int64 = 0
+}
 
 extension Transaction {
     /// Queues a notification that no hook job stands behind.
@@ -7,52 +45,34 @@ extension Transaction {
     /// - Returns: its rows, one a device; and, where it made none or not one for each, why.
     public func queue(_ entry: OutboxEntry, now: Int64) throws -> (rows: [OutboxRow], notes: [OutboxNote]) {
         try checkOpen()
-        let writes = try enqueue(entry, now: now)
+        let writes = try enqueue([entry], now: now)
         // They are the newest of all: the scan ends with them.
         let rows = try connection.outboxRows(uri: entry.uri, limit: writes.queued)
         let notes = writes.withoutToken + writes.deduplicated > 0 ? try connection.outboxNotes(uri: entry.uri) : []
         return (rows.reversed(), notes)
     }
 
-    /// Writes one row per device of the recipient; a row whose dedupe key is there already is left as it is.
-    func enqueue(_ entry: OutboxEntry, now: Int64) throws -> OutboxWrites {
-        let insert = try connection.statement(
-            """
-            INSERT INTO _push_queue (dedupe_key, token_id, state, did, hook, uri, rev, payload, collapse_id, priority,
-                push_type, attempts, next_attempt_at, created_at, expires_at, is_once, badge, lease_until)
-            VALUES (?1, ?2, ?15, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 0, ?16, ?11, ?12, ?13, ?14, ?17)
-            ON CONFLICT (dedupe_key) DO NOTHING
-            """)
-        // In the order of the primary key, which needs no sorting.
-        let devices = try connection.statement(
-            """
-            SELECT id, token, platform, environment, topic, lastSeenAt,
-                EXISTS (SELECT 1 FROM _push_settings WHERE did = ?1)
-            FROM _push_tokens WHERE did = ?1 ORDER BY token
-            """)
-        devices.bind(1, entry.did)
-        defer {
-            devices.reset()
-            insert.reset()
-        }
+    /// Writes one row per device of each recipient, and what all of a notification share once; a row whose dedupe key is
+    /// there already is left as it is, and noted.
+    func enqueue(_ entries: [OutboxEntry], now: Int64) throws -> OutboxWrites {
         var writes = OutboxWrites()
-        var known = 0
-        while try devices.step() {
-            if writes.queued + known == 0, devices.integer(6) != 0, try keepBack(entry, now, &writes) { return writes }
-            // The parameters that the devices share stay bound from one to the next.
-            if writes.queued + known == 0 {
-                bind(entry, now, to: insert)
-                dedupe.begin(entry)
+        var rows: [DraftRow] = []
+        rows.reserveCapacity(entries.count)
+        for (place, entry) in entries.enumerated() {
+            let recipient = try recipients.recipient(entry.did, on: connection)
+            if recipient.devices.isEmpty {
+                writes.withoutToken += 1
+                try write(OutboxNote(entry, OutboxNote.noToken), now: now)
+                continue
             }
-            if try insertRow(devices, insert, entry, now) { writes.queued += 1 } else { known += 1 }
+            if recipient.hasSettings, try keepBack(entry, now, &writes) { continue }
+            dedupe.begin(entry)
+            for device in recipient.devices {
+                rows.append(DraftRow(entry: place, device: device, key: dedupe.key(token: device.token)))
+            }
         }
-        if known > 0 {
-            writes.deduplicated = 1
-            try write(OutboxNote(entry, OutboxNote.deduplicated), now: now)
-        } else if writes.queued == 0 {
-            writes.withoutToken = 1
-            try write(OutboxNote(entry, OutboxNote.noToken), now: now)
-        }
+        try insert(&rows, of: entries, now: now)
+        try tally(rows, of: entries, now: now, &writes)
         return writes
     }
 
@@ -60,80 +80,122 @@ extension Transaction {
     private func keepBack(_ entry: OutboxEntry, _ now: Int64, _ writes: inout OutboxWrites) throws -> Bool {
         guard let objection = try objection(to: entry) else { return false }
         switch objection {
-        case .turnedOff: writes.turnedOff = 1
-        case .notFollowed, .followsUnknown: writes.notFollowed = 1
+        case .turnedOff: writes.turnedOff += 1
+        case .notFollowed, .followsUnknown: writes.notFollowed += 1
         }
         try write(OutboxNote(entry, objection.reason), now: now)
         return true
     }
 
-    /// False when the row was there already.
-    private func insertRow(
-        _ device: Statement, _ insert: Statement, _ entry: OutboxEntry, _ now: Int64
-    ) throws(StorageError) -> Bool {
-        let lease = handover.intake?.take(due: now)
-        insert.bind(2, device.integer(0))
-        insert.bind(15, literal: lease == nil ? "available" : "running")
-        insert.bind(16, lease == nil ? now : nil)
-        insert.bind(17, lease)
-        let connection = connection
-        var taken: QueuedPush?
-        let code = dedupe.withBytes(token: device.utf8(1)) { key in
-            sqlite3_bind_blob(insert.handle, 1, key.baseAddress, CInt(key.count), nil)
-            let code = sqlite3_step(insert.handle)
-            if code == SQLITE_DONE, lease != nil, insert.changes > 0 {
-                taken = QueuedPush(entry, id: connection.lastInsertedRow, device: device, key: key)
-            }
-            return code
+    /// Writes the rows, as running as far as somebody takes them from here.
+    private func insert(_ rows: inout [DraftRow], of entries: [OutboxEntry], now: Int64) throws {
+        let (running, lease) = handover.intake?.take(rows.count, due: now) ?? (0, 0)
+        do {
+            try insert(&rows, 0..<running, .running, of: entries, now: now)
+            try insert(&rows, running..<rows.count, .available, of: entries, now: now)
+            try insertMessages(of: entries, rows)
+        } catch {
+            handover.intake?.giveBack(running)
+            throw error
         }
-        guard code == SQLITE_DONE else {
-            if lease != nil { handover.intake?.giveBack(1) }
-            throw insert.failure
+        var taken = 0
+        for row in rows[..<running] where row.id > 0 {
+            let entry = entries[row.entry]
+            handover.add(
+                QueuedPush(
+                    id: row.id, message: entry.message, device: row.device, key: row.key, expiresAt: entry.expiresAt,
+                    attempts: 0), until: lease)
+            taken += 1
         }
-        sqlite3_reset(insert.handle)
-        let isNew = insert.changes > 0
-        if let taken {
-            handover.add(taken)
-        } else if lease != nil {
-            handover.intake?.giveBack(1)
-        } else if isNew {
-            handover.addWaiting()
-        }
-        return isNew
+        handover.intake?.giveBack(running - taken)
+        if rows[running...].contains(where: { $0.id > 0 }) { handover.addWaiting() }
     }
 
-    private func bind(_ entry: OutboxEntry, _ now: Int64, to statement: Statement) {
-        arena.reset(size: entry.textSize)
-        statement.bindInPlace(3, arena.copy(entry.did))
-        statement.bindInPlace(4, arena.copy(entry.hook))
-        statement.bindInPlace(5, arena.copy(entry.uri))
-        statement.bindInPlace(6, arena.copy(entry.rev))
-        statement.bindInPlace(7, arena.copy(entry.payload))
-        if let collapseID = entry.collapseID { statement.bindInPlace(8, arena.copy(collapseID)) }
-        statement.bind(9, Int64(entry.priority))
-        statement.bindInPlace(10, arena.copy(entry.pushType))
-        statement.bind(11, now)
-        statement.bind(12, entry.expiresAt)
-        if entry.isOnce { statement.bind(13, 1) }
-        if let badge = entry.badge { statement.bindInPlace(14, arena.copy(badge)) }
+    private func insert(
+        _ rows: inout [DraftRow], _ range: Range<Int>, _ state: PushState, of entries: [OutboxEntry], now: Int64
+    ) throws {
+        guard let outbox else { throw StorageError.misuse("the database is closed") }
+        let drafts = rows
+        arena.reset(size: range.reduce(0) { $0 + DedupeKey.byteCount + entries[drafts[$1].entry].did.utf8.count })
+        try outbox.rows.run(range) { statement in
+            statement.bind(1, state.rawValue)
+            statement.bind(2, state == .running ? nil : now)
+            statement.bind(3, now)
+        } bind: { statement, behind, index in
+            let row = drafts[index]
+            let entry = entries[row.entry]
+            statement.bindInPlace(behind + 1, blob: row.key.withBytes { arena.copy($0) })
+            statement.bindInPlace(behind + 2, arena.copy(entry.did))
+            statement.bind(behind + 3, row.device.id)
+            statement.bind(behind + 4, outbox.nextMessageID + Int64(row.entry))
+            statement.bind(behind + 5, entry.expiresAt)
+        } inserted: { group, count in
+            let last = connection.lastInsertedRow
+            if count == group.count {
+                for (offset, index) in group.enumerated() { rows[index].id = last - Int64(count - 1 - offset) }
+            } else if count > 0 {
+                try findNew(&rows, group, after: last - Int64(count))
+            }
+        }
+    }
+
+    /// Some of `group` were there already: those that are new have ids beyond `id`, each once.
+    private func findNew(_ rows: inout [DraftRow], _ group: Range<Int>, after id: Int64) throws {
+        let find = try connection.statement("SELECT id FROM _push_queue WHERE dedupe_key = ?")
+        for index in group {
+            rows[index].key.withBytes { find.bind(1, blob: $0) }
+            let found = try find.first { $0.integer(0) } ?? 0
+            if found > id, !rows[group.lowerBound..<index].contains(where: { $0.id == found }) {
+                rows[index].id = found
+            }
+        }
+    }
+
+    /// Writes the messages that have a new row.
+    private func insertMessages(of entries: [OutboxEntry], _ rows: [DraftRow]) throws {
+        var wanted: [Int] = []
+        wanted.reserveCapacity(entries.count)
+        for row in rows where row.id > 0 && wanted.last != row.entry { wanted.append(row.entry) }
+        guard let outbox else { throw StorageError.misuse("the database is closed") }
+        let first = outbox.nextMessageID
+        self.outbox?.nextMessageID += Int64(entries.count)
+        arena.reset(size: wanted.reduce(0) { $0 + entries[$1].textSize })
+        try outbox.messages.run(0..<wanted.count) { statement, behind, index in
+            let entry = entries[wanted[index]]
+            let message = entry.message
+            statement.bind(behind + 1, first + Int64(wanted[index]))
+            statement.bindInPlace(behind + 2, arena.copy(entry.hook))
+            statement.bindInPlace(behind + 3, arena.copy(entry.uri))
+            statement.bindInPlace(behind + 4, arena.copy(entry.rev))
+            statement.bindInPlace(behind + 5, arena.copy(message.payload))
+            statement.bind(behind + 6, message.collapseID)
+            statement.bind(behind + 7, Int64(message.priority))
+            statement.bindInPlace(behind + 8, arena.copy(message.pushType))
+            statement.bind(behind + 9, message.isOnce ? 1 : nil)
+            statement.bind(behind + 10, message.badge)
+        }
+    }
+
+    /// Counts what became of the rows, and notes the notifications that some device had already.
+    private func tally(
+        _ rows: [DraftRow], of entries: [OutboxEntry], now: Int64, _ writes: inout OutboxWrites
+    ) throws {
+        var lastKnown: Int?
+        for row in rows {
+            if row.id > 0 {
+                writes.queued += 1
+            } else if row.entry != lastKnown {
+                lastKnown = row.entry
+                writes.deduplicated += 1
+                try write(OutboxNote(entries[row.entry], OutboxNote.deduplicated), now: now)
+            }
+        }
     }
 }
 
 extension OutboxEntry {
+    /// Bytes of what is copied when its message is written.
     fileprivate var textSize: Int {
-        did.utf8.count + hook.utf8.count + uri.utf8.count + rev.utf8.count + payload.count
-            + (collapseID?.utf8.count ?? 0) + pushType.utf8.count + (badge?.utf8.count ?? 0)
-    }
-}
-
-extension QueuedPush {
-    /// The row that was just written, with the device that it is for.
-    fileprivate init(_ entry: OutboxEntry, id: Int64, device: Statement, key: UnsafeRawBufferPointer) {
-        self.init(
-            id: id, did: entry.did, tokenID: device.integer(0), token: device.text(1), platform: device.text(2),
-            environment: device.text(3), topic: device.optionalText(4),
-            registeredAt: Timestamp.milliseconds(device.utf8(5)) ?? 0, apnsID: DedupeKey.uuid(key),
-            payload: entry.payload, collapseID: entry.collapseID, priority: entry.priority, pushType: entry.pushType,
-            expiresAt: entry.expiresAt, attempts: 0, isOnce: entry.isOnce, badge: entry.badge)
+        hook.utf8.count + uri.utf8.count + rev.utf8.count + message.payload.count + message.pushType.utf8.count
     }
 }

@@ -33,13 +33,14 @@ public final class OutboxIntake: Sendable {
     /// So many rows have arrived: they count no more here.
     public func arrived(_ count: Int) { taken.subtract(count, ordering: .relaxed) }
 
-    /// The end of the lease for one row that is due at `due`; nil when it has to wait.
-    func take(due: Int64) -> Int64? {
-        guard taken.load(ordering: .relaxed) < limit.load(ordering: .relaxed) else { return nil }
+    /// How many of `count` rows that are due at `due` it takes, and until when they are its own.
+    func take(_ count: Int, due: Int64) -> (count: Int, until: Int64) {
         let now = now()
-        guard due <= now else { return nil }
-        taken.add(1, ordering: .relaxed)
-        return now + lease
+        let free = limit.load(ordering: .relaxed) - taken.load(ordering: .relaxed)
+        guard due <= now, free > 0 else { return (0, 0) }
+        let taking = min(count, free)
+        taken.add(taking, ordering: .relaxed)
+        return (taking, now + lease)
     }
 
     func giveBack(_ count: Int) { taken.subtract(count, ordering: .relaxed) }
@@ -51,6 +52,8 @@ public final class OutboxIntake: Sendable {
 struct OutboxHandover {
     var intake: OutboxIntake?
     private(set) var rows: [QueuedPush] = []
+    /// When the rows' lease ends.
+    private(set) var until: Int64 = 0
     private var areOthersWaiting = false
 
     var isEmpty: Bool { rows.isEmpty && !areOthersWaiting }
@@ -58,7 +61,11 @@ struct OutboxHandover {
     /// How many rows there are so far.
     var mark: Int { rows.count }
 
-    mutating func add(_ row: QueuedPush) { rows.append(row) }
+    mutating func add(_ row: QueuedPush, until time: Int64) {
+        rows.append(row)
+        until = max(until, time)
+    }
+
     mutating func addWaiting() { areOthersWaiting = true }
 
     /// Drops the rows after `mark`: they were rolled back.
@@ -72,6 +79,7 @@ struct OutboxHandover {
         guard !isEmpty else { return }
         intake?.hand(rows, areOthersWaiting: areOthersWaiting)
         rows = []
+        until = 0
         areOthersWaiting = false
     }
 }

@@ -27,10 +27,15 @@ public struct OutboxRow: Sendable, Hashable {
 }
 
 extension OutboxRow {
-    /// The columns that a row is read from, of `_push_queue AS q` and, where the device is still there, `_push_tokens AS t`.
+    /// The columns that a row is read from, of `_push_queue AS q` and what `others` joins to it.
     fileprivate static let columns = """
-        q.id, q.state, q.did, q.hook, q.uri, q.rev, substr(t.token, -8), t.environment, q.attempts, q.last_error,
+        q.id, q.state, q.did, m.hook, m.uri, m.rev, substr(t.token, -8), t.environment, q.attempts, q.last_error,
         q.created_at, q.expires_at, q.next_attempt_at, q.sent_at, q.failed_at, q.dedupe_key
+        """
+
+    /// The row's message and, where it is still there, its device.
+    fileprivate static let others = """
+        JOIN _push_messages AS m ON m.id = q.message_id LEFT JOIN _push_tokens AS t ON t.id = q.token_id
         """
 
     fileprivate init(_ row: Statement) {
@@ -40,7 +45,7 @@ extension OutboxRow {
             rev: row.text(5), tokenSuffix: row.optionalText(6), environment: row.optionalText(7),
             attempts: Int(row.integer(8)), error: row.optionalText(9), createdAt: Timestamp.text(row.integer(10)),
             expiresAt: Timestamp.text(row.integer(11)), nextAttemptAt: time(12), sentAt: time(13), failedAt: time(14),
-            apnsID: DedupeKey.uuid(row.blob(15)))
+            apnsID: DedupeKey(row.blob(15)).uuid)
     }
 }
 
@@ -62,8 +67,8 @@ extension Connection {
     ) throws -> [OutboxRow] {
         let statement = try prepare(
             """
-            SELECT \(OutboxRow.columns) FROM _push_queue AS q LEFT JOIN _push_tokens AS t ON t.id = q.token_id
-            WHERE (?1 IS NULL OR q.state = ?1) AND (?2 IS NULL OR q.did = ?2) AND (?3 IS NULL OR q.uri = ?3)
+            SELECT \(OutboxRow.columns) FROM _push_queue AS q \(OutboxRow.others)
+            WHERE (?1 IS NULL OR q.state = ?1) AND (?2 IS NULL OR q.did = ?2) AND (?3 IS NULL OR m.uri = ?3)
                 AND q.id BETWEEN ?5 AND ?6
             ORDER BY q.id DESC LIMIT ?4
             """)
@@ -82,8 +87,7 @@ extension Connection {
     public func deadLetters(before id: Int64? = nil, limit: Int) throws -> [OutboxRow] {
         let statement = try prepare(
             """
-            SELECT \(OutboxRow.columns) FROM _push_queue AS q INDEXED BY _push_queue_dead
-                LEFT JOIN _push_tokens AS t ON t.id = q.token_id
+            SELECT \(OutboxRow.columns) FROM _push_queue AS q INDEXED BY _push_queue_dead \(OutboxRow.others)
             WHERE q.state = 'dead' AND q.id < ?1 ORDER BY q.id DESC LIMIT ?2
             """)
         statement.bind(1, id ?? .max)
@@ -97,8 +101,7 @@ extension Connection {
     public func waitingPushes(limit: Int) throws -> [OutboxRow] {
         let statement = try prepare(
             """
-            SELECT \(OutboxRow.columns) FROM _push_queue AS q INDEXED BY _push_queue_due
-                LEFT JOIN _push_tokens AS t ON t.id = q.token_id
+            SELECT \(OutboxRow.columns) FROM _push_queue AS q INDEXED BY _push_queue_due \(OutboxRow.others)
             WHERE q.next_attempt_at IS NOT NULL ORDER BY q.next_attempt_at LIMIT ?
             """)
         statement.bind(1, Int64(limit))

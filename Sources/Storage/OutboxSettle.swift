@@ -27,6 +27,7 @@ extension Transaction {
         }
         settled.sent = try markSent(sent, now: now)
         try noteTokenFaults(results, now: now)
+        try dropEndedLeases()
         settled.dropped += removed
         try count("push-sent", settled.sent)
         try count("push-failed", settled.failed + removed)
@@ -36,8 +37,8 @@ extension Transaction {
     private func markSent(_ ids: [Int64], now: Int64) throws(StorageError) -> Int {
         let statement = try connection.statement(
             """
-            UPDATE _push_queue SET state = 'sent', sent_at = ?, attempts = attempts + 1, lease_until = NULL,
-                last_error = NULL WHERE id BETWEEN ? AND ? AND state = 'running'
+            UPDATE _push_queue SET state = 'sent', sent_at = ?, attempts = attempts + 1, last_error = NULL
+            WHERE id BETWEEN ? AND ? AND state = 'running'
             """)
         var sent = 0
         for run in IDRuns(ids) {
@@ -53,8 +54,8 @@ extension Transaction {
     private func postpone(_ result: PushSettlement, until time: Int64, counted: Bool) throws(StorageError) {
         let statement = try connection.statement(
             """
-            UPDATE _push_queue SET state = 'retry', next_attempt_at = ?, attempts = attempts + ?, lease_until = NULL,
-                last_error = ? WHERE id = ? AND state = 'running'
+            UPDATE _push_queue SET state = 'retry', next_attempt_at = ?, attempts = attempts + ?, last_error = ?
+            WHERE id = ? AND state = 'running'
             """)
         statement.bind(1, time)
         statement.bind(2, counted ? 1 : 0)
@@ -66,8 +67,8 @@ extension Transaction {
     private func fail(_ result: PushSettlement, _ state: PushState, now: Int64) throws(StorageError) -> Int {
         let statement = try connection.statement(
             """
-            UPDATE _push_queue SET state = ?, failed_at = ?, attempts = attempts + ?, lease_until = NULL,
-                last_error = ? WHERE id = ? AND state = 'running'
+            UPDATE _push_queue SET state = ?, failed_at = ?, attempts = attempts + ?, last_error = ?
+            WHERE id = ? AND state = 'running'
             """)
         statement.bind(1, state.rawValue)
         statement.bind(2, now)
@@ -89,9 +90,9 @@ extension Transaction {
         let lastSeen = try statement.first { Timestamp.milliseconds($0.utf8(0)) ?? 0 }
         guard let lastSeen else { return true }
         guard lastSeen < time else { return false }
-        let delete = try connection.statement("DELETE FROM _push_tokens WHERE id = ?")
+        let delete = try connection.statement("DELETE FROM _push_tokens WHERE id = ? RETURNING did")
         delete.bind(1, result.tokenID)
-        try delete.run()
+        if let did = try delete.first({ $0.text(0) }) { recipients.forget(did) }
         settled.tokensRemoved += 1
         let waiting = try settleWaiting(of: result.tokenID, error: result.error ?? "the token is gone", now: now)
         settled.dropped += waiting
@@ -147,7 +148,8 @@ extension Connection {
     static let countingSQL: StaticString = """
         SELECT
             (SELECT count(*) FROM _push_queue INDEXED BY _push_queue_due WHERE next_attempt_at IS NOT NULL),
-            (SELECT count(*) FROM _push_queue INDEXED BY _push_queue_running WHERE lease_until IS NOT NULL),
+            (SELECT count(*) FROM _push_leases JOIN _push_queue AS q ON q.id BETWEEN first AND last
+                WHERE state = 'running'),
             (SELECT value FROM _counters WHERE name = 'push-sent'),
             (SELECT value FROM _counters WHERE name = 'push-failed'),
             (SELECT min(next_attempt_at) FROM _push_queue INDEXED BY _push_queue_due

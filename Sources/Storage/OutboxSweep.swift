@@ -21,15 +21,28 @@ extension Transaction {
         try checkOpen()
         var sweep = sweep
         let ended = try endedRows(&sweep, before: time, limit: limit)
-        let delete = try connection.statement("DELETE FROM _push_queue WHERE id = ?")
-        for id in ended {
-            delete.bind(1, id)
-            try delete.run()
-        }
+        for id in ended { try deleteRow(id) }
         let notes = try sweepNotes(before: time, limit: limit, keeping: noteLimit)
         sweep.removed += ended.count + notes
         if notes == limit { sweep.isDone = false }
         return sweep
+    }
+
+    /// Deletes a row, and its message with the last row that has it.
+    private func deleteRow(_ id: Int64) throws {
+        let delete = try connection.statement("DELETE FROM _push_queue WHERE id = ? RETURNING message_id")
+        delete.bind(1, id)
+        guard let message = try delete.first({ $0.integer(0) }) else { return }
+        // A notification's rows were written one after the other: the others that are left are neighbours.
+        let deleteMessage = try connection.statement(
+            """
+            DELETE FROM _push_messages WHERE id = ?1
+                AND ifnull((SELECT message_id FROM _push_queue WHERE id < ?2 ORDER BY id DESC LIMIT 1), 0) <> ?1
+                AND ifnull((SELECT message_id FROM _push_queue WHERE id > ?2 ORDER BY id LIMIT 1), 0) <> ?1
+            """)
+        deleteMessage.bind(1, message)
+        deleteMessage.bind(2, id)
+        try deleteMessage.run()
     }
 
     private func endedRows(_ sweep: inout OutboxSweep, before time: Int64, limit: Int) throws -> [Int64] {

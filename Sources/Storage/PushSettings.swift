@@ -80,6 +80,7 @@ extension Transaction {
         did: String, push: Bool? = nil, types: [PushSettings.Change] = []
     ) throws -> PushSettings {
         try checkOpen()
+        recipients.forget(did)
         switch push {
         case true?: try forgetPushSettings(did: did, type: "")
         case false?: try setPush(did: did, PushSettings.OfType(type: "", push: false))

@@ -79,6 +79,12 @@ final class Statement {
         sqlite3_bind_text64(handle, index, text.baseAddress ?? noBytes, UInt64(text.count), nil, UInt8(SQLITE_UTF8))
     }
 
+    /// The same for a blob.
+    @inline(__always)
+    func bindInPlace(_ index: Int32, blob: UnsafeBufferPointer<CChar>) {
+        sqlite3_bind_blob64(handle, index, blob.baseAddress ?? noBytes, UInt64(blob.count), nil)
+    }
+
     /// Binds a literal without copying it.
     func bind(_ index: Int32, literal: StaticString) {
         UnsafeRawPointer(literal.utf8Start).withMemoryRebound(to: CChar.self, capacity: literal.utf8CodeUnitCount) {
@@ -86,11 +92,11 @@ final class Statement {
         }
     }
 
-    func bind(_ index: Int32, blob: [UInt8]) {
-        blob.withUnsafeBytes { bytes in
-            _ = hark_sqlite_bind_blob_copy(
-                handle, index, bytes.baseAddress ?? UnsafeRawPointer(noBytes), UInt64(bytes.count))
-        }
+    func bind(_ index: Int32, blob: [UInt8]) { blob.withUnsafeBytes { bind(index, blob: $0) } }
+
+    func bind(_ index: Int32, blob: UnsafeRawBufferPointer) {
+        _ = hark_sqlite_bind_blob_copy(
+            handle, index, blob.baseAddress ?? UnsafeRawPointer(noBytes), UInt64(blob.count))
     }
 
     /// UTF-8 as text: JSON that is already bytes.

@@ -4,7 +4,7 @@ import CSQLite
 enum SystemTables {
     /// "Hark", in the file's header.
     private static let applicationID: Int64 = 0x4861_726b
-    private static let version: Int64 = 3
+    private static let version: Int64 = 4
 
     /// Creates what is missing and brings older tables up to date; a database that is complete is only read.
     static func create(on connection: Connection) throws(StorageError) {
@@ -41,11 +41,47 @@ enum SystemTables {
         return try statement.step() ? statement.integer(0) : 0
     }
 
-    /// What to change in the tables of a version and of those before it.
+    /// What to change in the tables of a version and of those before it, in this order.
     private static let changes: KeyValuePairs<Int64, String> = [
         1: "ALTER TABLE _push_queue ADD COLUMN is_once INTEGER; ALTER TABLE _push_queue ADD COLUMN badge TEXT",
         2: "ALTER TABLE _push_tokens ADD COLUMN failedAt TEXT; ALTER TABLE _push_tokens ADD COLUMN failure TEXT",
+        // A row held its message and its lease.
+        3: """
+        ALTER TABLE _push_queue RENAME TO _push_queue_3;
+        \(queueTable); \(messagesTable); \(leasesTable);
+        INSERT INTO _push_messages
+            SELECT id, hook, uri, rev, payload, collapse_id, priority, push_type, is_once, badge FROM _push_queue_3;
+        INSERT INTO _push_queue
+            SELECT id, dedupe_key, state, did, token_id, id, attempts, next_attempt_at, created_at, expires_at, sent_at,
+                failed_at, last_error FROM _push_queue_3;
+        INSERT INTO _push_leases (first, last, until)
+            SELECT id, id, lease_until FROM _push_queue_3 WHERE lease_until IS NOT NULL;
+        DROP TABLE _push_queue_3;
+        """,
     ]
+
+    // Times in milliseconds since 1970. `next_attempt_at` is set while a row waits and at no other time: so the indexes
+    // hold the waiting rows alone. What is the same for all rows of a notification is in their message: a row is short,
+    // for it is written twice.
+    private static let queueTable = """
+        CREATE TABLE IF NOT EXISTS _push_queue (
+            id INTEGER PRIMARY KEY, dedupe_key BLOB NOT NULL UNIQUE, state TEXT NOT NULL, did TEXT NOT NULL,
+            token_id INTEGER NOT NULL, message_id INTEGER NOT NULL, attempts INTEGER NOT NULL,
+            next_attempt_at INTEGER, created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL, sent_at INTEGER,
+            failed_at INTEGER, last_error TEXT)
+        """
+
+    private static let messagesTable = """
+        CREATE TABLE IF NOT EXISTS _push_messages (
+            id INTEGER PRIMARY KEY, hook TEXT NOT NULL, uri TEXT NOT NULL, rev TEXT NOT NULL, payload TEXT NOT NULL,
+            collapse_id TEXT, priority INTEGER NOT NULL, push_type TEXT NOT NULL, is_once INTEGER, badge TEXT)
+        """
+
+    // Runs of rows that are being sent, from `first` to `last`, and until when they are their sender's; see `OutboxLeases`.
+    private static let leasesTable = """
+        CREATE TABLE IF NOT EXISTS _push_leases (
+            id INTEGER PRIMARY KEY, first INTEGER NOT NULL, last INTEGER NOT NULL, until INTEGER NOT NULL)
+        """
 
     private static let statements = [
         // Which table holds which collection, and how far its new columns have been filled: up to that uri, in order
@@ -83,19 +119,9 @@ enum SystemTables {
             did TEXT NOT NULL, type TEXT NOT NULL, push INTEGER NOT NULL, scope TEXT NOT NULL,
             PRIMARY KEY (did, type)) WITHOUT ROWID
         """,
-        // Times in milliseconds since 1970. `next_attempt_at` is set while a row waits, `lease_until` while it is being
-        // sent, and neither once it is settled: so the indexes hold the unsettled rows alone.
-        """
-        CREATE TABLE IF NOT EXISTS _push_queue (
-            id INTEGER PRIMARY KEY, dedupe_key BLOB NOT NULL UNIQUE, state TEXT NOT NULL, did TEXT NOT NULL,
-            token_id INTEGER NOT NULL, hook TEXT NOT NULL, uri TEXT NOT NULL, rev TEXT NOT NULL, payload TEXT NOT NULL,
-            collapse_id TEXT, priority INTEGER NOT NULL, push_type TEXT NOT NULL, attempts INTEGER NOT NULL,
-            next_attempt_at INTEGER, lease_until INTEGER, created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL,
-            sent_at INTEGER, failed_at INTEGER, last_error TEXT, is_once INTEGER, badge TEXT)
-        """,
+        queueTable, messagesTable, leasesTable,
         "CREATE INDEX IF NOT EXISTS _push_queue_due ON _push_queue (next_attempt_at) WHERE next_attempt_at IS NOT NULL",
         "CREATE INDEX IF NOT EXISTS _push_queue_waiting ON _push_queue (token_id) WHERE next_attempt_at IS NOT NULL",
-        "CREATE INDEX IF NOT EXISTS _push_queue_running ON _push_queue (lease_until) WHERE lease_until IS NOT NULL",
         "CREATE INDEX IF NOT EXISTS _push_queue_dead ON _push_queue (id) WHERE state = 'dead'",
         // What a hook's sends came to that made no row, in order of time. For operators, who can wait for a scan.
         """

@@ -31,6 +31,11 @@ final class TextArena {
     func copy(_ bytes: [UInt8]) -> UnsafeBufferPointer<CChar> { bytes.withUnsafeBufferPointer { append($0) } }
 
     @inline(__always)
+    func copy(_ bytes: UnsafeRawBufferPointer) -> UnsafeBufferPointer<CChar> {
+        append(bytes.assumingMemoryBound(to: UInt8.self))
+    }
+
+    @inline(__always)
     private func append(_ bytes: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<CChar> {
         precondition(bytes.count <= capacity - used, "more text than was announced")
         let place = start + used

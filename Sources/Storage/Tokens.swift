@@ -40,6 +40,7 @@ extension Transaction {
     /// - Returns: the token's id, which survives the upsert and is never given to another.
     public func register(_ token: NewPushToken, now: Int64) throws -> Int64 {
         try checkOpen()
+        recipients.forget(token.did)
         let time = Timestamp.text(now)
         let statement = try connection.statement(
             """
@@ -101,11 +102,11 @@ extension Transaction {
     public func correctEnvironment(token id: Int64, from wrong: String, to right: String) throws {
         try checkOpen()
         let statement = try connection.statement(
-            "UPDATE _push_tokens SET environment = ?1 WHERE id = ?2 AND environment = ?3")
+            "UPDATE _push_tokens SET environment = ?1 WHERE id = ?2 AND environment = ?3 RETURNING did")
         statement.bind(1, right)
         statement.bind(2, id)
         statement.bind(3, wrong)
-        try statement.run()
+        if let did = try statement.first({ $0.text(0) }) { recipients.forget(did) }
     }
 
     /// Removes the token and settles its waiting rows as removed; those that are being sent keep their outcome.
@@ -114,11 +115,11 @@ extension Transaction {
     public func removeToken(id: Int64, did: String?) throws -> Bool {
         try checkOpen()
         let statement = try connection.statement(
-            "DELETE FROM _push_tokens WHERE id = ?1 AND (?2 IS NULL OR did = ?2)")
+            "DELETE FROM _push_tokens WHERE id = ?1 AND (?2 IS NULL OR did = ?2) RETURNING did")
         statement.bind(1, id)
         statement.bind(2, did)
-        try statement.run()
-        guard statement.changes > 0 else { return false }
+        guard let owner = try statement.first({ $0.text(0) }) else { return false }
+        recipients.forget(owner)
         try settleWaiting(of: id, error: "unregistered", now: Timestamp.now())
         return true
     }

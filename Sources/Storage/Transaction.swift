@@ -15,7 +15,10 @@ public final class Transaction {
     /// The texts of the row that is being written.
     let arena = TextArena()
     /// Makes outbox rows' dedupe keys.
-    var dedupe = DedupeKey()
+    var dedupe = DedupeKeyMaker()
+    /// nil once the connection is closed.
+    var outbox: OutboxStatements?
+    var recipients = RecipientCache()
     /// The records that say who follows whom.
     public var follows = FollowRecords.grain
     /// Outbox rows that go straight to who sends them.
@@ -26,6 +29,7 @@ public final class Transaction {
         self.connection = connection
         self.crash = crash
         records = RecordStatements(connection)
+        outbox = try OutboxStatements(connection)
         let start = try connection.statement(
             "SELECT (SELECT ifnull(max(id), 0) + 1 FROM _hook_jobs), EXISTS (SELECT 1 FROM _deletions)")
         defer { start.reset() }
@@ -44,7 +48,13 @@ public final class Transaction {
 
     // MARK: For the writer
 
-    func begin() throws(StorageError) { try connection.statement("BEGIN IMMEDIATE").run() }
+    func begin() throws(StorageError) {
+        try connection.statement("BEGIN IMMEDIATE").run()
+        do { try recipients.transactionBegan(on: connection) } catch {
+            rollBack()
+            throw error
+        }
+    }
 
     /// Runs one body. When it throws nothing of its work remains: that of others stays when it is `isolated` from
     /// them, and otherwise the transaction is over.
@@ -60,6 +70,7 @@ public final class Transaction {
             if isolated, !isLost, undoBody() {
                 records.forget(from: mark)
                 handover.forget(from: handed)
+                recipients.removeAll()
             } else {
                 rollBack()
             }
@@ -78,6 +89,7 @@ public final class Transaction {
     /// What prevented the commit; nothing of the transaction remains then.
     func commit() -> StorageError? {
         do {
+            if !handover.rows.isEmpty { try addLeases(IDRuns(handover.rows.map(\.id)), until: handover.until) }
             try connection.statement("COMMIT").run()
             records.committed()
             if !handover.isEmpty { crash?.reach(.afterOutboxCommitBeforeHandover) }
@@ -92,6 +104,7 @@ public final class Transaction {
     func rollBack() {
         records.forget(from: 0)
         handover.forget(from: 0)
+        recipients.removeAll()
         // Fails when SQLite has rolled back already, which is as good.
         if !isLost { try? connection.statement("ROLLBACK").run() }
     }
@@ -99,6 +112,7 @@ public final class Transaction {
     /// Closes the connection. Nothing may be called afterwards.
     func end() {
         records.removeAll()
+        outbox = nil
         handover.intake = nil
         connection.close()
     }

@@ -1,5 +1,5 @@
 import Crypto
-import Net
+@testable import Net
 import Storage
 import Testing
 
@@ -170,19 +170,49 @@ struct FlightQueueTests {
 
 struct RequestTests {
     @Test func makesTheFieldsOfItsOwn() {
-        var push = QueuedPush.sample(id: 1)
-        push.collapseID = "c"
         var request = APNsRequest(to: APNsEnvironment.production.gateway)
-        let fields = request.ownFields(of: push)
+        let fields = request.ownFields(of: .sample(id: 1, collapseID: "c"))
         #expect(
-            fields.map { String(decoding: $0.name, as: UTF8.self) } == [
-                "apns-expiration", "apns-id", "apns-collapse-id",
+            Literal.all(in: fields) == [
+                Literal(name: "4", value: "/3/device/00fc13adff785122"),
+                Literal(name: "apns-expiration", value: "1900000000"),
+                Literal(name: "apns-id", value: "123e4567-e89b-82d3-a456-42665544000a"),
+                Literal(name: "apns-collapse-id", value: "c"),
             ])
-        #expect(fields.map { String(decoding: $0.value, as: UTF8.self) } == ["1900000000", push.apnsID, "c"])
-        #expect(String(decoding: APNsRequest.path(of: push), as: UTF8.self) == "/3/device/\(push.token)")
-        push.collapseID = nil
-        let fewer = request.ownFields(of: push)
-        #expect(fewer.count == 2)
+        #expect(Literal.all(in: request.ownFields(of: .sample(id: 1, expiresAt: 1999))).map(\.value)[1] == "1")
+        let long = String(repeating: "f", count: 4096)
+        #expect(Literal.all(in: request.ownFields(of: .sample(id: 1, token: long))).count == 3)
+    }
+
+    /// A field as HPACK has it, never indexed and without Huffman coding; `name` is a number for one of its own table.
+    private struct Literal: Equatable {
+        var name: String
+        var value: String
+
+        static func all(in fields: FieldLiterals) -> [Literal] {
+            var rest = fields.bytes[...]
+            var literals: [Literal] = []
+            func text() -> String {
+                var length = Int(rest.removeFirst())
+                if length == 127 {
+                    var shift = 0
+                    var isLast = false
+                    while !isLast {
+                        let byte = rest.removeFirst()
+                        length += Int(byte & 127) << shift
+                        shift += 7
+                        isLast = byte < 128
+                    }
+                }
+                defer { rest = rest.dropFirst(length) }
+                return String(decoding: rest.prefix(length), as: UTF8.self)
+            }
+            while let first = rest.popFirst() {
+                let name = first & 15 == 0 ? text() : "\(first & 15)"
+                literals.append(Literal(name: first >> 4 == 1 ? name : "indexed", value: text()))
+            }
+            return literals
+        }
     }
 
     @Test func preparesWhatRequestsShareOnce() throws {
@@ -206,8 +236,7 @@ struct RequestTests {
         ("a1", "", false), ("a1", "com.a\r\n", false),
     ])
     func refusesWhatIsNoPath(_ token: String, _ topic: String, _ isFine: Bool) {
-        var push = QueuedPush.sample(id: 1)
-        push.token = token
+        let push = QueuedPush.sample(id: 1, token: token)
         #expect((APNsRequest.refusal(of: push, topic: topic) == nil) == isFine)
     }
 }

@@ -24,8 +24,8 @@ struct DeliveryTests {
         let request = try #require(accepted.first)
         #expect(
             request.fields.map(\.name) == [
-                ":method", ":path", ":scheme", ":authority", "authorization", "apns-topic", "apns-push-type",
-                "apns-priority", "apns-expiration", "apns-id",
+                ":path", ":method", ":scheme", ":authority", "apns-topic", "apns-push-type", "apns-priority",
+                "authorization", "apns-expiration", "apns-id",
             ])
         #expect(request[":method"] == "POST")
         #expect(request[":scheme"] == "https")

@@ -76,7 +76,7 @@ struct NotificationOptionsTests {
     ])
     func hasAppleShape(_ shape: Shape) throws {
         #expect(
-            String(decoding: try entry(shape.notification).payload, as: UTF8.self)
+            String(decoding: try entry(shape.notification).message.payload, as: UTF8.self)
                 == "{\"aps\":\(shape.aps),\"did\":\"d\"}")
     }
 
@@ -132,8 +132,8 @@ struct NotificationOptionsTests {
 
     @Test func aBackgroundPushShowsNothing() throws {
         let plain = try entry(.background(did: "d", data: ["k": "v"]))
-        #expect(String(decoding: plain.payload, as: UTF8.self) == #"{"aps":{"content-available":1},"did":"d","k":"v"}"#)
-        #expect(plain.priority == 5 && plain.pushType == "background")
+        #expect(String(decoding: plain.message.payload, as: UTF8.self) == #"{"aps":{"content-available":1},"did":"d","k":"v"}"#)
+        #expect(plain.message.priority == 5 && plain.message.pushType == "background")
         var notification = Notification.background(did: "d")
         notification.priority = .immediate
         #expect(throws: NotificationRefusal.backgroundPriority) { try entry(notification) }
@@ -152,7 +152,9 @@ struct NotificationOptionsTests {
         notification.dedupeID = "once"
         notification.expiration = .after(.seconds(60))
         var made = try entry(notification)
-        #expect(made.priority == 1 && made.dedupeID == "once" && made.expiresAt == Self.now + 60_000 && !made.isOnce)
+        #expect(
+            made.message.priority == 1 && made.dedupeID == "once" && made.expiresAt == Self.now + 60_000
+                && !made.message.isOnce)
         notification.expiration = .at(Date(timeIntervalSince1970: 1_800_000_001))
         #expect(try entry(notification).expiresAt == Self.now + 1000)
         notification.expiration = .after(.seconds(Int64.max))
@@ -160,13 +162,13 @@ struct NotificationOptionsTests {
         notification.expiration = .once
         notification.dedupeID = ""
         made = try entry(notification)
-        #expect(made.isOnce && made.expiresAt == Self.now + 1000 && made.dedupeID == nil)
+        #expect(made.message.isOnce && made.expiresAt == Self.now + 1000 && made.dedupeID == nil)
     }
 
     @Test func leavesRoomForABadge() throws {
         var notification = Notification(did: "d", title: "t", body: String(repeating: "b", count: 5000))
         notification.badge = .sql("SELECT 1")
-        let payload = try entry(notification).payload
+        let payload = try entry(notification).message.payload
         let full = APNsPayload.adding(badge: APNsPayload.maximumBadge, to: payload)
         #expect(full.count == APNsPayload.maximumBytes)
         #expect(full.starts(with: Array(#"{"aps":{"badge":2147483647,"alert":{"#.utf8)))

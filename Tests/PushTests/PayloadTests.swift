@@ -119,7 +119,7 @@ struct PayloadTests {
         let entry = try? OutboxEntry(
             notification, origin: origin, now: 1, lifetime: 6, badges: BadgeClosures())
         #expect((entry != nil) == isFine)
-        #expect(entry == nil || entry?.collapseID == id)
+        #expect(entry == nil || entry?.message.collapseID == id)
     }
 
     @Test func takesAnEmptyCollapseIDForNone() throws {
@@ -127,10 +127,10 @@ struct PayloadTests {
         let origin = SendOrigin(hook: "h", uri: "at://x", rev: "r", place: 3)
         let entry = try OutboxEntry(
             notification, origin: origin, now: 1, lifetime: 6, badges: BadgeClosures())
-        #expect(entry.collapseID == nil)
+        #expect(entry.message.collapseID == nil)
         #expect(entry.place == 3)
-        #expect(entry.priority == 10)
-        #expect(entry.pushType == "alert")
+        #expect(entry.message.priority == 10)
+        #expect(entry.message.pushType == "alert")
         #expect(entry.expiresAt == 7)
     }
 }

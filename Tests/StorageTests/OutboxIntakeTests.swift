@@ -60,18 +60,20 @@ private let now: Int64 = 1_700_000_000_000
         try queue(2)
         let taken = deliveries.rows
         #expect(try states == ["running", "running", "running", "running"])
-        #expect(taken.map(\.token) == claimed.map(\.token) && taken.map(\.tokenID) == claimed.map(\.tokenID))
-        #expect(Set((taken + claimed).map(\.apnsID)).count == 4)
+        #expect(taken.map(\.device.token) == claimed.map(\.device.token))
+        #expect(taken.map(\.device.id) == claimed.map(\.device.id))
+        #expect(Set((taken + claimed).map(\.key)).count == 4)
         for (a, b) in zip(taken, claimed) {
-            #expect(a.platform == b.platform && a.environment == b.environment && a.topic == b.topic)
-            #expect(a.registeredAt == b.registeredAt && a.payload == b.payload && a.collapseID == b.collapseID)
-            #expect(a.priority == b.priority && a.pushType == b.pushType && a.expiresAt == b.expiresAt)
-            #expect(a.did == b.did && a.attempts == b.attempts)
+            #expect(a.device.platform == b.device.platform && a.device.environment == b.device.environment)
+            #expect(a.device.topic == b.device.topic && a.device.registeredAt == b.device.registeredAt)
+            #expect(a.message.payload == b.message.payload && a.message.collapseID == b.message.collapseID)
+            #expect(a.message.priority == b.message.priority && a.message.pushType == b.message.pushType)
+            #expect(a.message.did == b.message.did && a.expiresAt == b.expiresAt && a.attempts == b.attempts)
         }
         // A later claim of the same row finds the same id for Apple.
         _ = try database.writeBlocking { try $0.releaseLeases(now: now) }
         let again = try database.writeBlocking { try $0.claimPushes(limit: 9, now: now, leaseUntil: now + 100).pushes }
-        #expect(Set(again.map(\.apnsID)) == Set((taken + claimed).map(\.apnsID)))
+        #expect(Set(again.map(\.key)) == Set((taken + claimed).map(\.key)))
     }
 
     @Test func leavesWhatItHasNoRoomFor() throws {

@@ -39,7 +39,7 @@ private let now: Int64 = 1_700_000_000_000
     private func end(_ outcome: PushSettlement.Outcome, at time: Int64 = now) throws {
         try database.writeBlocking { transaction in
             let rows = try transaction.claimPushes(limit: 100, now: time, leaseUntil: time + 100).pushes
-            let ends = rows.map { PushSettlement(id: $0.id, tokenID: $0.tokenID, outcome: outcome, error: "word") }
+            let ends = rows.map { PushSettlement(id: $0.id, tokenID: $0.device.id, outcome: outcome, error: "word") }
             try transaction.settle(ends, now: time)
         }
     }
@@ -110,7 +110,7 @@ private let now: Int64 = 1_700_000_000_000
             try $0.claimPushes(limit: 9, now: later, leaseUntil: later + 9).pushes
         }
         #expect(claimed.map(\.id) == [1] && claimed[0].attempts == 0 && claimed[0].expiresAt == later + 700)
-        #expect(claimed[0].isOnce && claimed[0].badge == "b")
+        #expect(claimed[0].message.isOnce && claimed[0].message.badge == "b")
         #expect(try retry(1) == .inState("running"))
         #expect(try retry(99) == .noSuchRow)
         #expect(try database.writeBlocking { try $0.deadPushes(after: 0, limit: 9) } == [2, 3])
@@ -139,7 +139,7 @@ private let now: Int64 = 1_700_000_000_000
         let reasons = ["key stopped: a", "key stopped: b", "HTTP 503", nil, "a key stopped"]
         let ends = zip(claimed, reasons).map { push, reason in
             PushSettlement(
-                id: push.id, tokenID: push.tokenID, outcome: .retry(at: now + 900, counted: false), error: reason)
+                id: push.id, tokenID: push.device.id, outcome: .retry(at: now + 900, counted: false), error: reason)
         }
         try database.writeBlocking { _ = try $0.settle(ends, now: now) }
         let steps = try (0..<3).map { _ in
@@ -165,40 +165,13 @@ private let now: Int64 = 1_700_000_000_000
         #expect(sweep.removed == 20)
         #expect(steps >= 3)
         #expect(
-            try database.texts("SELECT uri FROM _push_queue ORDER BY id") == ["at://x/y.z/waits", "at://x/y.z/new"])
+            try database.texts(
+                "SELECT uri FROM _push_queue AS q JOIN _push_messages AS m ON m.id = message_id ORDER BY q.id")
+                == ["at://x/y.z/waits", "at://x/y.z/new"])
         #expect(try database.texts("SELECT uri FROM _push_notes") == ["new"])
         // What ended later is not swept early.
         let early = try database.writeBlocking { try $0.sweep(OutboxSweep(), before: now + 10, limit: 4) }
         #expect(early.isDone && early.removed == 0)
-    }
-
-    @Test func bringsOlderTablesUpToDate() throws {
-        try register("did:a", "one")
-        _ = try queue(entry("did:a"))
-        try database.writeBlocking { transaction in
-            try transaction.connection.execute(
-                """
-                ALTER TABLE _push_queue DROP COLUMN is_once; ALTER TABLE _push_queue DROP COLUMN badge;
-                DROP TABLE _push_notes; DROP TABLE _push_settings; DROP INDEX _push_tokens_failed;
-                ALTER TABLE _push_tokens DROP COLUMN failedAt; ALTER TABLE _push_tokens DROP COLUMN failure
-                """)
-        }
-        database.close()
-        do {
-            let raw = try Connection(path: scratch.path, role: .writer)
-            try raw.execute("PRAGMA user_version = 1")
-            raw.close()
-        }
-        let reopened = try scratch.open()
-        let version = try reopened.read { try $0.prepare("PRAGMA user_version").first { $0.integer(0) } }
-        #expect(version == 3)
-        let writes = try reopened.writeBlocking {
-            try $0.finish(job: 1, notifications: [entry("did:a"), entry("did:none")], now: now)
-        }
-        #expect(writes.deduplicated == 1 && writes.withoutToken == 1)
-        let claimed = try reopened.writeBlocking { try $0.claimPushes(limit: 9, now: now, leaseUntil: now + 9).pushes }
-        #expect(claimed.count == 1 && claimed.first?.isOnce == false && claimed.first?.badge == nil)
-        reopened.close()
     }
 
     @Test func knowsWhatBecameOfARecord() throws {

@@ -42,7 +42,7 @@ private let now: Int64 = 1_700_000_000_000
     private func settle(
         _ push: QueuedPush, _ outcome: PushSettlement.Outcome, _ error: String? = nil, at time: Int64 = now
     ) throws {
-        let result = PushSettlement(id: push.id, tokenID: push.tokenID, outcome: outcome, error: error)
+        let result = PushSettlement(id: push.id, tokenID: push.device.id, outcome: outcome, error: error)
         _ = try database.writeBlocking { try $0.settle([result], now: time) }
     }
 
@@ -159,16 +159,18 @@ private let now: Int64 = 1_700_000_000_000
         let id = try register("did:a", "one")
         try queue(entry("did:a", place: 1))
         let push = try #require(try claim().first)
-        #expect(push.tokenID == id && push.token == "one" && push.platform == "apns" && push.environment == "sandbox")
-        #expect(push.topic == "t" && push.registeredAt == now && push.did == "did:a" && push.collapseID == "c")
-        #expect(push.payload == Array(#"{"aps":{}}"#.utf8) && push.priority == 10 && push.pushType == "alert")
+        let (device, message) = (push.device, push.message)
+        #expect(device.id == id && device.token == "one" && device.platform == "apns" && device.topic == "t")
+        #expect(device.environment == "sandbox" && device.registeredAt == now)
+        #expect(message.did == "did:a" && message.payload == Array(#"{"aps":{}}"#.utf8) && message.collapseID == "c")
+        #expect(message.priority == 10 && message.pushType == "alert" && !message.isOnce && message.badge == nil)
         #expect(push.expiresAt == now + 1000 && push.attempts == 0)
         #expect(
-            push.apnsID.wholeMatch(of: /[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/) != nil)
+            push.key.uuid.wholeMatch(of: /[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/) != nil)
         #expect(try claim().isEmpty)
         #expect(try states == ["running"])
         try settle(push, .retry(at: now, counted: true))
-        #expect(try claim().map(\.apnsID) == [push.apnsID])
+        #expect(try claim().map(\.key.uuid) == [push.key.uuid])
     }
 
     @Test func claimsComeInOrderOfDueTime() throws {
@@ -211,13 +213,13 @@ private let now: Int64 = 1_700_000_000_000
         #expect(try states == ["sent", "retry", "dead", "expired"])
         #expect(
             try database.rows(
-                "SELECT attempts, next_attempt_at, lease_until, sent_at, failed_at, last_error FROM _push_queue ORDER BY id"
+                "SELECT attempts, next_attempt_at, sent_at, failed_at, last_error FROM _push_queue ORDER BY id"
             )
                 == [
-                    [.integer(1), .null, .null, .integer(now + 1), .null, .null],
-                    [.integer(0), .integer(now + 50), .null, .null, .null, .text("reason")],
-                    [.integer(1), .null, .null, .null, .integer(now + 1), .text("reason")],
-                    [.integer(0), .null, .null, .null, .integer(now + 1), .text("reason")],
+                    [.integer(1), .null, .integer(now + 1), .null, .null],
+                    [.integer(0), .integer(now + 50), .null, .null, .text("reason")],
+                    [.integer(1), .null, .null, .integer(now + 1), .text("reason")],
+                    [.integer(0), .null, .null, .integer(now + 1), .text("reason")],
                 ])
         var expected = OutboxCounts()
         (expected.waiting, expected.sent, expected.failed, expected.nextDue) = (1, 1, 2, now + 50)
@@ -289,6 +291,7 @@ private let now: Int64 = 1_700_000_000_000
         #expect(
             !plan.contains {
                 $0.contains("SCAN") && !$0.contains("INDEX _push_queue_") && !$0.contains("CONSTANT ROW")
+                    && !$0.contains("_push_leases")
             }, "\(plan)")
     }
 }

@@ -29,8 +29,8 @@ private let ada = "did:plc:ada"
             _ = try transaction.finish(job: 1, notifications: [entry], now: now)
             let rows = try transaction.claimPushes(limit: 100, now: now, leaseUntil: now + 100).pushes
             let ends = rows.map { row in
-                var end = PushSettlement(id: row.id, tokenID: row.tokenID, outcome: outcome, error: "TheirWord")
-                if fault, token == nil || token == row.token { end.tokenFault = row.registeredAt }
+                var end = PushSettlement(id: row.id, tokenID: row.device.id, outcome: outcome, error: "TheirWord")
+                if fault, token == nil || token == row.device.token { end.tokenFault = row.device.registeredAt }
                 return end
             }
             try transaction.settle(ends, now: now + Int64(number))
@@ -72,23 +72,5 @@ private let ada = "did:plc:ada"
             try transaction.settle([end], now: now + 2)
         }
         #expect(try failures() == ["one": nil])
-    }
-
-    /// A database of before faults were noted and settings were kept.
-    @Test func anOlderDatabaseIsBroughtUpToDate() throws {
-        try register()
-        try database.writeBlocking { transaction in
-            try transaction.connection.execute(
-                """
-                DROP INDEX _push_tokens_failed; DROP TABLE _push_settings;
-                ALTER TABLE _push_tokens DROP COLUMN failedAt; ALTER TABLE _push_tokens DROP COLUMN failure;
-                PRAGMA user_version = 2
-                """)
-        }
-        database.close()
-        let reopened = try scratch.open()
-        let token = try #require(try reopened.read { try $0.tokens(did: ada) }.first)
-        #expect(token.token == "one" && token.failure == nil)
-        #expect(try reopened.writeBlocking { try $0.changePushSettings(did: ada, push: false) }.push == false)
     }
 }

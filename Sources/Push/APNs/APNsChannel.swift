@@ -92,20 +92,20 @@ final class APNsChannel: PushChannel {
 
     func send(_ push: QueuedPush) {
         inFlight += 1
-        guard let environment = APNsEnvironment(rawValue: push.environment) else {
+        guard let environment = APNsEnvironment(rawValue: push.device.environment) else {
             return finish(push, .dead, "unknown environment")
         }
         let flight = Flight(push, bundleID: bundleID, environment: environment)
         if let refusal = APNsRequest.refusal(of: push, topic: flight.topic) {
             return finish(push, .dead, refusal)
         }
-        if let before = gone[push.tokenID], push.registeredAt < before {
+        if let before = gone[push.device.id], push.device.registeredAt < before {
             return finish(push, .removeToken(registeredBefore: before), "token removed")
         }
-        if let until = throttled[push.tokenID], until > clock.now {
+        if let until = throttled[push.device.id], until > clock.now {
             return finish(push, .retry(at: until, counted: false), "TooManyRequests")
         }
-        if runs[environment]?.holds(token: push.tokenID) == true {
+        if runs[environment]?.holds(token: push.device.id) == true {
             flight.sentAt = clock.now
             return badToken(flight)
         }
@@ -174,7 +174,7 @@ extension APNsChannel: APNsPoolOwner {
             stop(flight, everywhere ? APNsEnvironment.allCases : [flight.environment], reason)
         case .throttled(let retryAfter):
             let delay = max(retryAfter ?? 0, tuning.backoff.delay(attempts: flight.push.attempts + 1))
-            throttle(flight.push.tokenID, until: clock.now + delay)
+            throttle(flight.push.device.id, until: clock.now + delay)
             retry(flight, after: delay, reason)
         case .retry(let retryAfter), .pauseConnection(let retryAfter):
             let delay = max(retryAfter ?? 0, tuning.backoff.delay(attempts: flight.push.attempts + 1))
@@ -248,21 +248,22 @@ extension APNsChannel: APNsPoolOwner {
         finish(PushEnd(push, outcome, error: reason))
     }
 
-    private func suffix(_ flight: Flight) -> String { "…\(flight.push.token.suffix(8))" }
+    private func suffix(_ flight: Flight) -> String { "…\(flight.push.device.token.suffix(8))" }
 }
 
 // MARK: Dead tokens and dead keys
 
 extension APNsChannel {
     private func remove(_ flight: Flight, registeredBefore time: Int64, _ reason: String) {
-        let token = flight.push.tokenID
+        let token = flight.push.device.id
         if gone[token] == nil {
             emit(
                 "push", "token_removed",
                 ["channel": "apns", "token": suffix(flight), "environment": flight.home.rawValue, "reason": reason])
         }
         gone[token] = max(gone[token] ?? 0, time)
-        let others = pools[flight.environment]?.withdraw { $0.tokenID == token && $0.registeredAt < time } ?? []
+        let others =
+            pools[flight.environment]?.withdraw { $0.device.id == token && $0.device.registeredAt < time } ?? []
         for flight in [flight] + others { finish(flight.push, .removeToken(registeredBefore: time), reason) }
     }
 
@@ -270,15 +271,15 @@ extension APNsChannel {
     private func badToken(_ flight: Flight) {
         let other = flight.home.other
         if flight.environment == flight.home, gateways[flight.home] != gateways[other], key.stopped[other] == nil,
-            runs[flight.home]?.holds(token: flight.push.tokenID) == false
+            runs[flight.home]?.holds(token: flight.push.device.id) == false
         {
             flight.environment = other
             return pool(other).send(flight)
         }
         flight.environment = flight.home
-        let token = flight.push.tokenID
+        let token = flight.push.device.id
         var isTooLong = runs[flight.home]?.bad(token: token, flight) == true
-        for other in pools[flight.home]?.withdraw(where: { $0.tokenID == token }) ?? [] {
+        for other in pools[flight.home]?.withdraw(where: { $0.device.id == token }) ?? [] {
             other.sentAt = flight.sentAt
             isTooLong = runs[flight.home]?.bad(token: token, other) == true
         }

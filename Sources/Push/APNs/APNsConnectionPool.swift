@@ -33,6 +33,7 @@ final class APNsConnectionPool: @unchecked Sendable {
     private let tls: TLSContext
     private let loop: EventLoop
     private let tuning: PushTuning
+    private let options: HTTP2ClientConnection.Options
     private let clock: any PushClock
     private let emit: Emit
     private let key: ProviderKey
@@ -81,6 +82,9 @@ final class APNsConnectionPool: @unchecked Sendable {
         self.owner = owner
         self.crash = crash
         request = APNsRequest(to: gateway)
+        var options = tuning.connection
+        options.keepsFieldsOfSuccess = false
+        self.options = options
     }
 
     /// Connections, those included that are being opened.
@@ -174,8 +178,7 @@ extension APNsConnectionPool {
         dispatched += 1
         connection.request(
             prepared: request.common(for: flight.push, topic: flight.topic, token: key.token),
-            path: APNsRequest.path(of: flight.push), moreHeaders: request.ownFields(of: flight.push),
-            body: flight.push.payload, timeout: tuning.requestTimeout
+            own: request.ownFields(of: flight.push), body: flight.push.message.payload, timeout: tuning.requestTimeout
         ) { [self] result in
             ended(flight, on: lane, result)
         }
@@ -191,7 +194,7 @@ extension APNsConnectionPool {
         let lane = Lane(caution: caution)
         lanes.append(lane)
         lane.connection = HTTP2ClientConnection(
-            to: gateway, tls: tls, on: loop, options: tuning.connection, delegate: self)
+            to: gateway, tls: tls, on: loop, options: options, delegate: self)
     }
 
     /// Looks after a while whether anything moves: a peer that allows no streams must not keep rows for ever.
@@ -257,7 +260,7 @@ extension APNsConnectionPool {
         let now = clock.now
         let answer = APNsAnswer(status: response.status, headers: response.headers, body: response.body, now: now)
         let outcome = APNsOutcome(
-            answer, registeredAt: flight.push.registeredAt, sentAt: flight.sentAt,
+            answer, registeredAt: flight.push.device.registeredAt, sentAt: flight.sentAt,
             hasOwnTopic: flight.hasOwnTopic)
         switch outcome {
         case .refreshToken, .doubtKey, .stopKey:

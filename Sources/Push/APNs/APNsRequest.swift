@@ -13,7 +13,7 @@ struct APNsRequest {
     /// The ones that were used last, which most often are those wanted next.
     private var latest: (key: CommonKey, headers: PreparedHeaders)?
     /// What was written last for a second since 1970: pushes of the same moment mostly expire in the same second.
-    private var expiration = (seconds: Int64(0), field: HeaderField(name: expirationName, value: [UInt8(ascii: "0")]))
+    private var expiration = (seconds: Int64(0), text: [UInt8(ascii: "0")])
 
     private struct CommonKey: Hashable {
         var generation: Int
@@ -30,7 +30,8 @@ struct APNsRequest {
     /// What requests share while topic, push type, priority and provider token stay the same.
     mutating func common(for push: QueuedPush, topic: String, token: ProviderToken) -> PreparedHeaders {
         let key = CommonKey(
-            generation: token.generation, topic: topic, pushType: push.pushType, priority: push.priority)
+            generation: token.generation, topic: topic, pushType: push.message.pushType, priority: push.message.priority
+        )
         if let latest, latest.key == key { return latest.headers }
         let headers = prepare(key, token)
         latest = (key, headers)
@@ -46,7 +47,7 @@ struct APNsRequest {
         return headers
     }
 
-    /// Pseudo-fields first; `:path`, never indexed either, comes behind the method.
+    /// Pseudo-fields first.
     private static func commonFields(_ key: CommonKey, authority: HeaderField, token: ProviderToken) -> [HeaderField] {
         [
             HeaderField(":method", "POST"),
@@ -59,26 +60,26 @@ struct APNsRequest {
         ]
     }
 
-    static func path(of push: QueuedPush) -> [UInt8] { pathPrefix + push.token.utf8 }
-
-    /// What each request has of its own, behind the common fields. What is another each time stays out of HPACK's table,
-    /// where it would push out what is the same.
-    mutating func ownFields(of push: QueuedPush) -> [HeaderField] {
-        let seconds = push.isOnce ? 0 : push.expiresAt / 1000
-        if seconds != expiration.seconds {
-            expiration = (seconds, HeaderField(name: Self.expirationName, value: Array(String(seconds).utf8)))
-        }
-        let id = HeaderField(name: Self.idName, value: Array(push.apnsID.utf8), neverIndexed: true)
-        guard let collapseID = push.collapseID else { return [expiration.field, id] }
-        let collapse = HeaderField(name: Self.collapseIDName, value: Array(collapseID.utf8), neverIndexed: true)
-        return [expiration.field, id, collapse]
+    /// What each request has of its own: what is another each time stays out of HPACK's table, where it would push out what
+    /// is the same.
+    mutating func ownFields(of push: QueuedPush) -> FieldLiterals {
+        let seconds = push.message.isOnce ? 0 : push.expiresAt / 1000
+        if seconds != expiration.seconds { expiration = (seconds, Array(String(seconds).utf8)) }
+        let token = push.device.token
+        let collapseID = push.message.collapseID
+        var fields = FieldLiterals(
+            path: "/3/device/", token, capacity: 128 + token.utf8.count + (collapseID.map { 24 + $0.utf8.count } ?? 0))
+        fields.append("apns-expiration", expiration.text)
+        fields.append("apns-id", count: DedupeKey.uuidLength) { push.key.appendUUID(to: &$0) }
+        if let collapseID { fields.append("apns-collapse-id", collapseID.utf8) }
+        return fields
     }
 
     /// Why a row cannot be a request at all; nil when it can.
     static func refusal(of push: QueuedPush, topic: String) -> String? {
-        if push.token.isEmpty { return "empty token" }
-        if push.token.utf8.count > maximumToken { return "token too long" }
-        if !isPlain(push.token) { return "token has characters that no device token has" }
+        if push.device.token.isEmpty { return "empty token" }
+        if push.device.token.utf8.count > maximumToken { return "token too long" }
+        if !isPlain(push.device.token) { return "token has characters that no device token has" }
         if topic.isEmpty || !isPlain(topic) { return "malformed topic" }
         return nil
     }
@@ -98,9 +99,4 @@ struct APNsRequest {
         default: false
         }
     }
-
-    private static let pathPrefix = Array("/3/device/".utf8)
-    private static let expirationName = Array("apns-expiration".utf8)
-    private static let idName = Array("apns-id".utf8)
-    private static let collapseIDName = Array("apns-collapse-id".utf8)
 }

@@ -26,7 +26,7 @@ final class Flight {
 
     init(_ push: QueuedPush, bundleID: String, environment: APNsEnvironment) {
         self.push = push
-        topic = push.topic ?? bundleID
+        topic = push.device.topic ?? bundleID
         hasOwnTopic = topic != bundleID
         self.environment = environment
         home = environment
