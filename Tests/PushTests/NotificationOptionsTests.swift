@@ -132,7 +132,9 @@ struct NotificationOptionsTests {
 
     @Test func aBackgroundPushShowsNothing() throws {
         let plain = try entry(.background(did: "d", data: ["k": "v"]))
-        #expect(String(decoding: plain.message.payload, as: UTF8.self) == #"{"aps":{"content-available":1},"did":"d","k":"v"}"#)
+        #expect(
+            String(decoding: plain.message.payload, as: UTF8.self)
+                == #"{"aps":{"content-available":1},"did":"d","k":"v"}"#)
         #expect(plain.message.priority == 5 && plain.message.pushType == "background")
         var notification = Notification.background(did: "d")
         notification.priority = .immediate

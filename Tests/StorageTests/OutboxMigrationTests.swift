@@ -23,7 +23,10 @@ private let now: Int64 = 1_700_000_000_000
         let raw = try Connection(path: scratch.path, role: .writer)
         defer { raw.close() }
         let added = version > 1 ? ", is_once INTEGER, badge TEXT" : ""
-        let tokens = version > 2 ? "" : """
+        let tokens =
+            version > 2
+            ? ""
+            : """
             DROP INDEX _push_tokens_failed; ALTER TABLE _push_tokens DROP COLUMN failedAt;
             ALTER TABLE _push_tokens DROP COLUMN failure; DROP TABLE _push_settings;
             """
