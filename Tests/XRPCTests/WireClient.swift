@@ -28,7 +28,7 @@ final class WireClient: @unchecked Sendable {
     private let queue = DispatchQueue(label: "wire-client")
 
     /// Connects to the machine itself. Reads give up after `timeout` seconds.
-    init(port: UInt16, timeout: Int = 10) throws {
+    init(port: UInt16, timeout: Int = 60) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
