@@ -48,7 +48,7 @@ extension Transaction {
         let writes = try enqueue([entry], now: now)
         // They are the newest of all: the scan ends with them.
         let rows = try connection.outboxRows(uri: entry.uri, limit: writes.queued)
-        let notes = writes.withoutToken + writes.deduplicated > 0 ? try connection.outboxNotes(uri: entry.uri) : []
+        let notes = writes.haveNotes ? try connection.outboxNotes(uri: entry.uri) : []
         return (rows.reversed(), notes)
     }
 

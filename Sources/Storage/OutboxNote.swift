@@ -63,6 +63,9 @@ public struct OutboxWrites: Sendable, Hashable {
 
     public init() {}
 
+    /// Some notification made no row, or not one for every device.
+    var haveNotes: Bool { withoutToken + deduplicated + turnedOff + notFollowed > 0 }
+
     public static func += (sum: inout OutboxWrites, other: OutboxWrites) {
         sum.queued += other.queued
         sum.withoutToken += other.withoutToken

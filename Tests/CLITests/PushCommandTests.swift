@@ -99,6 +99,26 @@ import Testing
         #expect((try object(result.output)["devices"] as? [Any])?.isEmpty == true)
     }
 
+    @Test func whoHasTurnedPushesOffIsNotReached() async throws {
+        let hark = try HarkProcess()
+        let (simulator, environment) = try ServeStage.apple(in: hark.folder.path)
+        defer { simulator.stop() }
+        try await register(Self.live, with: hark)
+        for words in [["push", "off", "--type", "a"], ["from", "follows", "--type", "b"]] {
+            #expect(try await hark.run(["settings"] + words + ["--did", Self.ada]).status == 0)
+        }
+        let off = try await hark.run(flags + ["--data", "type=a"], environment: environment)
+        #expect(off.status == 1)
+        #expect(
+            off.errors.hasPrefix("hark: to \(Self.ada): the recipient has turned this off, for the type a, at "),
+            "\(off.errors)")
+        #expect(simulator.received.isEmpty)
+        // Nobody's act caused it: whose acts may notify does not matter.
+        let sent = try await hark.run(flags + ["--data", "type=b"], environment: environment)
+        #expect(sent.status == 0, "\(sent.errors)")
+        #expect(simulator.received.count == 1)
+    }
+
     @Test func aRefusedKeyIsSaidAtOnce() async throws {
         let hark = try HarkProcess()
         let (simulator, environment) = try ServeStage.apple(in: hark.folder.path)

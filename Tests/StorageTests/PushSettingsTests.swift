@@ -154,6 +154,47 @@ private let follow = FollowRecords.grain.collection
         }
     }
 
+    /// Whether alone in its transaction or among others.
+    @Test(arguments: [0, 3]) func whatIsRolledBackWasNeverSet(_ neighbours: Int) throws {
+        struct Stop: Error {}
+        for (round, wish) in [false, true].enumerated() {
+            try put(!wish)
+            #expect(try objection(to: entry("before \(round)")) == (wish ? "turned-off" : nil))
+            for _ in 0..<neighbours {
+                database.submit { _ in
+                } committed: { _ in
+                }
+            }
+            let during = entry("during \(round)")
+            #expect(throws: Stop.self) {
+                try database.writeBlocking { transaction in
+                    _ = try transaction.changePushSettings(did: ada, push: wish)
+                    let writes = try transaction.finish(job: 1, notifications: [during], now: now)
+                    #expect(writes.queued == (wish ? 1 : 0) && writes.turnedOff == (wish ? 0 : 1))
+                    throw Stop()
+                }
+            }
+            #expect(try objection(to: entry("after \(round)")) == (wish ? "turned-off" : nil))
+        }
+    }
+
+    /// One hook's sends to many, some of whom want none: each has its own fate.
+    @Test func eachRecipientOfABatchHasTheirOwnSettings() throws {
+        let people = (0..<9).map { "did:plc:\($0)" }
+        for (number, did) in people.enumerated() {
+            try register(did, "token \(number)")
+            if number % 3 == 1 { try put(false, for: did) }
+            if number % 3 == 2 { try put(nil, .init(type: "a", scope: .follows), for: did) }
+        }
+        let entries = people.map { entry("a", to: $0) }
+        let writes = try database.writeBlocking { try $0.finish(job: 1, notifications: entries, now: now) }
+        #expect(writes.queued == 3 && writes.turnedOff == 3 && writes.notFollowed == 3)
+        #expect(try database.texts("SELECT did FROM _push_queue ORDER BY id") == [people[0], people[3], people[6]])
+        #expect(
+            try database.texts("SELECT did || ' ' || reason FROM _push_notes ORDER BY id").map { $0 ?? "" }
+                == [1, 2, 4, 5, 7, 8].map { "\(people[$0]) \($0 % 3 == 1 ? "turned-off" : "follows-unknown")" })
+    }
+
     /// As `hark settings` does it beside a running Hark.
     @Test func anotherProcessesChangeCounts() throws {
         #expect(try objection(to: entry("a")) == nil)
