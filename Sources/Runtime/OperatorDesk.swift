@@ -229,7 +229,7 @@ extension DeviceListing {
             ("id", .integer(Int(id))), ("did", .string(did)), ("platform", .string(platform)),
             ("environment", .string(environment)), ("topic", .optional(topic)), ("label", .optional(label)),
             ("tokenSuffix", .string(tokenSuffix)), ("createdAt", .string(createdAt)),
-            ("lastSeenAt", .string(lastSeenAt)),
+            ("lastSeenAt", .string(lastSeenAt)), ("failedAt", .optional(failedAt)), ("failure", .optional(failure)),
         ])
     }
 }

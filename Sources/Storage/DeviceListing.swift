@@ -10,6 +10,9 @@ public struct DeviceListing: Sendable, Hashable {
     /// Times are ISO 8601, UTC.
     public var createdAt: String
     public var lastSeenAt: String
+    /// When the provider last found fault with the token, which stays, and its word; nil when all is well.
+    public var failedAt: String?
+    public var failure: String?
 }
 
 extension Connection {
@@ -20,7 +23,8 @@ extension Connection {
     {
         let statement = try statement(
             """
-            SELECT id, did, platform, environment, topic, label, substr(token, -8), createdAt, lastSeenAt
+            SELECT id, did, platform, environment, topic, label, substr(token, -8), createdAt, lastSeenAt,
+                failedAt, failure
             FROM _push_tokens WHERE did >= ?1 AND did < ?2 AND (did, id) > (?3, ?4) ORDER BY did, id LIMIT ?5
             """)
         statement.bind(1, prefix)
@@ -35,7 +39,8 @@ extension Connection {
                 DeviceListing(
                     id: row.integer(0), did: row.text(1), platform: row.text(2), environment: row.text(3),
                     topic: row.optionalText(4), label: row.optionalText(5), tokenSuffix: row.text(6),
-                    createdAt: row.text(7), lastSeenAt: row.text(8)))
+                    createdAt: row.text(7), lastSeenAt: row.text(8), failedAt: row.optionalText(9),
+                    failure: row.optionalText(10)))
         }
         return devices
     }

@@ -48,6 +48,8 @@ private let ada = "did:plc:ada"
         try register("two")
         try push(1, .dead, fault: true, of: "one")
         #expect(try failures() == ["one": "TheirWord", "two": nil])
+        let listed = try database.read { try $0.devices(didPrefix: ada, limit: 9) }
+        #expect(listed.map(\.failure) == ["TheirWord", nil])
         #expect(try database.read { try $0.tokens(did: ada) }.first?.failedAt == "2023-11-14T22:13:20.001Z")
         try push(2, .dead, fault: false)
         #expect(try failures() == ["one": "TheirWord", "two": nil])

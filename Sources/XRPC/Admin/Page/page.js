@@ -287,10 +287,15 @@ function explanation({ uri, collection, text, hooks, push }) {
   return parts;
 }
 
+/** What Apple last found wrong with a token that stays. */
+function fault({ failure, failedAt }) {
+  return failure ? sub(make("span", { class: "problem" }, failure), " ", when(failedAt)) : null;
+}
+
 function deviceTable(labelledBy, devices) {
   return table(labelledBy, [
     ["account", (row) => link(row.did)],
-    ["device", (row) => [mono(`…${row.tokenSuffix}`), row.label ? sub(row.label) : null].filter(Boolean)],
+    ["device", (row) => [mono(`…${row.tokenSuffix}`), row.label ? sub(row.label) : null, fault(row)].filter(Boolean)],
     ["platform", (row) => [`${row.platform}, ${row.environment}`, row.topic ? sub(row.topic) : null].filter(Boolean)],
     ["registered", (row) => when(row.createdAt), "tight"],
     ["last seen", (row) => when(row.lastSeenAt), "tight"],
