@@ -22,7 +22,8 @@ extension Transaction {
         guard let table = try TableDefinition(connection).name(of: follows.collection) else { return nil }
         let subject = try followed(in: table)
         // Neither column alone is enough of a key: there are people whom a million follow, and who follow a million.
-        let index = quoted("\(table)/\(follows.subject)+did")
+        // Named after what it holds, which changes when the collection gets a lexicon.
+        let index = quoted("\(table)/\(subject)+did")
         try connection.execute("CREATE INDEX IF NOT EXISTS \(index) ON \(quoted(table)) (\(subject), did)")
         let sql = "SELECT 1 FROM \(quoted(table)) WHERE \(subject) = ? AND did = ? LIMIT 1"
         let statement = try connection.composed.statement(sql) { sql in try HookStatement(sql, on: connection) }

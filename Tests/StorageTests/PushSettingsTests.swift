@@ -271,6 +271,18 @@ private let follow = FollowRecords.grain.collection
         #expect(plan.count == 1 && plan[0].contains("(subject=? AND did=?)"), "\(plan)")
     }
 
+    /// Follows that were stored without a lexicon are found by their column once there is one.
+    @Test func followsOutliveANewLexicon() throws {
+        let bare = schema(nil)
+        try put(nil, .init(type: "a", scope: .follows))
+        try follows(ada, "did:plc:bob", bare)
+        #expect(try objection(to: entry("a")) == nil)
+        _ = try schema().migrate(database)
+        #expect(try objection(to: entry("a", uri: "at://did:plc:bob/a.b.c/2")) == nil)
+        #expect(try objection(to: entry("a", by: "did:plc:cay")) == "not-followed")
+        #expect(try database.number("SELECT count(*) FROM sqlite_schema WHERE name LIKE '%+did'") == 2)
+    }
+
     /// The index is made in the middle of a transaction; when that fails, the next one makes it.
     @Test func theIndexOfAFailedTransactionIsMadeAgain() throws {
         struct Stop: Error {}
