@@ -5,19 +5,17 @@ import Storage
 /// Fills batches from a recording: decodes each message and passes over what cannot be read.
 struct BatchReader {
     private let recording: Recording
-    private let source: String
+    let source: String
     private let kept: CollectionFilter
     private let options: Indexer.Options
-    private let emit: Emit
     /// A repo export whose records are being handed out, and the next of them.
     private var export: (repo: RepoExport, next: Int)?
 
-    init(_ recording: Recording, kept: CollectionFilter, options: Indexer.Options, emit: Emit) {
+    init(_ recording: Recording, kept: CollectionFilter, options: Indexer.Options) {
         self.recording = recording
         source = "recording:" + (recording.path.split(separator: "/").last.map(String.init) ?? recording.path)
         self.kept = kept
         self.options = options
-        self.emit = emit
     }
 
     var bytesRead: Int64 { recording.bytesRead }
@@ -44,12 +42,12 @@ struct BatchReader {
         {
             switch item {
             case .unreadable(let message, let position):
-                batch.addUndecodable(message, at: "\(position)", in: source)
+                batch.addUndecodable(message, at: "\(position)")
             case .message(let bytes, let position):
                 do {
                     batch.add(try decode(bytes), live: true, wanted: true, now: now)
                 } catch {
-                    batch.addUndecodable("\(error)", at: "\(position)", in: source)
+                    batch.addUndecodable("\(error)", at: "\(position)")
                 }
             }
         }
@@ -61,7 +59,7 @@ struct BatchReader {
             do {
                 export = (try RepoExport(bytes), 0)
             } catch {
-                batch.addUndecodable("\(error)", at: "\(position)", in: source)
+                batch.addUndecodable("\(error)", at: "\(position)")
             }
         }
         guard let (repo, next) = export else { return }

@@ -18,7 +18,8 @@ struct IndexBatch {
         let schema: RecordSchema
         let lexicons: Lexicons
         let hooks: [Hook]
-        let emit: Emit
+        let source: String
+        let problems: ProblemReport
         private var collections: [String: Collection] = [:]
 
         struct Collection {
@@ -26,11 +27,12 @@ struct IndexBatch {
             let wanted: Bool
         }
 
-        init(schema: RecordSchema, lexicons: Lexicons, hooks: [Hook], emit: Emit) {
+        init(schema: RecordSchema, lexicons: Lexicons, hooks: [Hook], source: String, emit: Emit) {
             self.schema = schema
             self.lexicons = lexicons
             self.hooks = hooks
-            self.emit = emit
+            self.source = source
+            problems = ProblemReport(source: source, emit: emit)
         }
 
         func collection(_ name: String) -> Collection {
@@ -60,14 +62,17 @@ struct IndexBatch {
         case .info: counts.skip("info")
         case .error(let name, let message):
             counts.skip("error-frame")
-            context.emit("indexer", "error-frame", ["name": name, "message": message ?? ""])
+            context.problems.add(
+                "error-frame", reason: "error-frame",
+                ["source": context.source, "name": name, "message": message ?? ""])
         }
     }
 
-    mutating func addUndecodable(_ message: String, at position: String, in source: String) {
+    mutating func addUndecodable(_ message: String, at position: String) {
         counts.events += 1
         counts.skip("malformed")
-        context.emit("indexer", "malformed", ["source": source, "at": position, "error": message])
+        context.problems.add(
+            "malformed", reason: "malformed", ["source": context.source, "at": position, "error": message])
     }
 
     mutating func setCursor(source: String, position: Int64) {
@@ -83,8 +88,8 @@ struct IndexBatch {
         let did = commit.repo.description
         for dropped in commit.dropped {
             counts.skip(dropped.reason.rawValue)
-            context.emit(
-                "indexer", "dropped",
+            context.problems.add(
+                "dropped", reason: dropped.reason.rawValue,
                 ["repo": did, "path": dropped.path, "reason": dropped.reason.rawValue, "error": dropped.message])
         }
         let rev = commit.rev.description
@@ -101,8 +106,8 @@ struct IndexBatch {
         let rkey = op.rkey.description
         if let record = op.record, let violation = context.lexicons.validate(record, as: op.collection) {
             counts.skip(violation.reason.rawValue)
-            context.emit(
-                "indexer", "invalid",
+            context.problems.add(
+                "invalid", reason: violation.reason.rawValue,
                 [
                     "uri": "at://\(did)/\(name)/\(rkey)", "reason": violation.reason.rawValue,
                     "error": violation.description,

@@ -79,8 +79,10 @@ public final class Indexer: Sendable {
     public func replay(
         _ recording: sending Recording, progress: @escaping @Sendable (ReplayProgress) -> Void = { _ in }
     ) async throws {
-        var reader = BatchReader(recording, kept: kept, options: options, emit: emit)
-        let context = IndexBatch.Context(schema: schema, lexicons: lexicons, hooks: hooks, emit: emit)
+        var reader = BatchReader(recording, kept: kept, options: options)
+        let context = IndexBatch.Context(
+            schema: schema, lexicons: lexicons, hooks: hooks, source: reader.source, emit: emit)
+        defer { context.problems.finish() }
         // Batches are kept until this task takes them up again, so that the writer need not free them.
         var inFlight = Fifo<(completion: Completion<AppliedBatch>, batch: IndexBatch)>()
         while let batch = try reader.next(context) {

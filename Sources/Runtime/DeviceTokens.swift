@@ -69,7 +69,6 @@ public struct NewDevice: Sendable {
 
     public static func isDID(_ text: String) -> Bool { DID.isValid(text) }
 
-    static let maximumTokenLength = 512
     static let maximumLabelLength = 256
 
     /// - Throws: an `OperatorError` that says what is wrong, and that never holds the token.
@@ -81,7 +80,8 @@ public struct NewDevice: Sendable {
         guard environment == "production" || environment == "sandbox" else {
             throw OperatorError("the environment must be production or sandbox, not \"\(environment)\"")
         }
-        if let problem = Self.problem(inToken: token) { throw OperatorError(problem) }
+        if token.isEmpty { throw OperatorError("no token came on standard input") }
+        if let problem = DeviceToken.problem(inApple: token) { throw OperatorError(problem) }
         if let topic, !Self.isTopic(topic) {
             throw OperatorError("the topic must be an app's identifier, such as com.grain.app, not \"\(topic)\"")
         }
@@ -94,17 +94,6 @@ public struct NewDevice: Sendable {
         self.environment = environment
         self.topic = topic
         self.label = label
-    }
-
-    /// Apple promises no length, but the token is bytes in hexadecimal.
-    private static func problem(inToken token: String) -> String? {
-        if token.isEmpty { return "no token came on standard input" }
-        if token.utf8.count > maximumTokenLength { return "the token is longer than \(maximumTokenLength) characters" }
-        let isHexadecimal = token.unicodeScalars.allSatisfy { $0.properties.isASCIIHexDigit }
-        guard isHexadecimal, token.utf8.count % 2 == 0 else {
-            return "the token is not one of Apple's: hexadecimal digits, two a byte"
-        }
-        return nil
     }
 
     private static func isTopic(_ topic: String) -> Bool {

@@ -18,7 +18,7 @@ public struct PushToken: Sendable, CustomStringConvertible, CustomDebugStringCon
     public var failedAt: String?
     public var failure: String?
 
-    public var suffix: String { String(token.suffix(8)) }
+    public var suffix: String { DeviceToken.suffix(of: token) }
     public var description: String { "…\(suffix)" }
     public var debugDescription: String { description }
     /// For `dump`, which would print the token whole.

@@ -11,8 +11,7 @@ import Testing
         ["check", "--database", "broken.json5"], ["check", "surplus"],
         ["check", "--config", "wrong-lexicon.json5"], ["replay", "no-key.json5", "--config", "wrong-lexicon.json5"],
         ["simulate", "apns", "--answer", "999"], ["simulate", "apns", "--port", "70000"], ["simulate", "recording"],
-        ["simulate", "recording", "--out", "x", "--events", "-1"], ["simulate", "recording", "--out", "no/x"],
-        ["demo", "--config", "x"],
+        ["simulate", "recording", "--out", "x", "--events", "-1"], ["demo", "--config", "x"],
         ["tokens", "list", "--did", "nobody"], ["tokens", "remove"], ["tokens", "remove", "x"],
         ["tokens", "add", "--platform", "apns"], ["tokens", "add", "--did", "did:plc:ewvi7nxzyoun6zhxrhs64oiz"],
         ["tokens", "add", "--did", "did:plc:ewvi7nxzyoun6zhxrhs64oiz", "--platform", "apns"],
@@ -34,6 +33,15 @@ import Testing
         #expect(result.output.isEmpty)
         #expect(result.errors.hasPrefix("hark: "))
         #expect(result.errors.hasSuffix("\n"))
+        #expect(result.errors.split(separator: "\n").count == 1, "\(result.errors)")
+    }
+
+    /// What cannot be written is no fault of the command line.
+    @Test func anUnwritablePlaceIsAFailure() async throws {
+        let result = try await HarkProcess().run(["simulate", "recording", "--out", "no/x", "--events", "50"])
+        #expect(result.status == 1)
+        #expect(result.output.isEmpty)
+        #expect(result.errors.hasPrefix("hark: "))
         #expect(result.errors.split(separator: "\n").count == 1, "\(result.errors)")
     }
 

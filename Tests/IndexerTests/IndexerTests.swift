@@ -81,6 +81,27 @@ private let bob = JetstreamWriter.did("bob")
         #expect(stage.emitted.contains { $0.hasPrefix("indexer malformed") && $0.contains("line 2 (byte") })
     }
 
+    @Test func manyBrokenLinesMakeAShortLog() async throws {
+        var story = JetstreamWriter()
+        for index in 0..<3_000 {
+            story.raw("broken \(index)")
+            if index < 30 { story.commit(.create, post, by: ada, rkey: "r\(index)", ["text": 5]) }
+        }
+        story.commit(.create, post, by: ada, rkey: "good", ["text": "good"])
+        story.commit(.create, post, by: ada, rkey: "lone", [:])
+        let summary = try await stage.replay(story, hooks: [])
+        #expect(summary.skipped == ["malformed": 3_000, "wrong-type": 30, "missing-property": 1])
+        #expect(try stage.rows().map(\.rkey) == ["good"])
+        let lines = stage.emitted
+        #expect(lines.filter { $0.hasPrefix("indexer malformed") }.count == ProblemReport.limit)
+        #expect(lines.filter { $0.contains("reason=wrong-type") && $0.hasPrefix("indexer invalid") }.count == 20)
+        let rest = lines.filter { $0.hasPrefix("indexer more") }
+        #expect(rest.count == 2)
+        #expect(rest.contains { $0.contains("reason=malformed") && $0.contains("count=3000") })
+        #expect(rest.contains { $0.contains("reason=wrong-type") && $0.contains("count=30") })
+        #expect(lines.last?.hasPrefix("indexer more") == true)
+    }
+
     @Test func aThrowingHookDisturbsNobodyAndKeepsWhatItSent() async throws {
         struct Boom: Error {}
         var story = JetstreamWriter()

@@ -10,6 +10,14 @@ import Testing
     private static let push =
         #"keyFile: "key.p8", keyId: "ABC123DEFG", teamId: "DEF123GHIJ", bundleId: "com.grain.app""#
 
+    @Test(arguments: ["ABC123DEFG", "KEY_ID-1", "k", "a.b:c/d+e=", "TEAMID1234"])
+    func takesAnyPlainIds(_ id: String) throws {
+        let configuration = try ConfigurationFolder().configuration(
+            "{push: {apns: {keyFile: 'key.p8', keyId: '\(id)', teamId: '\(id)', bundleId: 'c.d'}}}")
+        #expect(configuration.push?.apns.keyID == id)
+        #expect(configuration.push?.apns.teamID == id)
+    }
+
     @Test func takesEveryKey() throws {
         let folder = try ConfigurationFolder()
         try folder.write("", to: "lexicons/x.txt")
@@ -217,6 +225,12 @@ import Testing
         Refusal(
             text: "{push: {apns: {keyFile: 'key.p8', keyId: '', teamId: 'D', bundleId: 'c'}}}",
             message: "1: push.apns.keyId is empty: give it a value or take the key out"),
+        Refusal(
+            text: "{push: {apns: {keyFile: 'key.p8', keyId: 'KEY ID', teamId: 'D', bundleId: 'c'}}}",
+            message: "1: push.apns.keyId may not hold spaces, quotes or letters beyond ASCII"),
+        Refusal(
+            text: "{push: {apns: {keyFile: 'key.p8', keyId: 'A', teamId: '\"D', bundleId: 'c'}}}",
+            message: "1: push.apns.teamId may not hold spaces, quotes or letters beyond ASCII"),
         Refusal(
             text: "{push: {apns: {keyFile: 'key.p8', keyId: 'A', teamId: 'D'}}}",
             message: #"1: push.apns.bundleId is missing: the app's identifier, such as "com.grain.app""#),

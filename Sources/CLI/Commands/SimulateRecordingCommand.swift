@@ -27,7 +27,7 @@ extension Command {
             if let file = arguments["--devices"] { try evening.writeDevices(toFile: file) }
             Console.shared.print("\(written.events.of("event")), \(written.bytes.of("byte")): \(path.printable)")
         } catch {
-            throw OperatorError("\(error)")
+            throw RunError("\(error)")
         }
     }
 }

@@ -248,7 +248,7 @@ extension APNsChannel: APNsPoolOwner {
         finish(PushEnd(push, outcome, error: reason))
     }
 
-    private func suffix(_ flight: Flight) -> String { "…\(flight.push.device.token.suffix(8))" }
+    private func suffix(_ flight: Flight) -> String { "…\(DeviceToken.suffix(of: flight.push.device.token))" }
 }
 
 // MARK: Dead tokens and dead keys

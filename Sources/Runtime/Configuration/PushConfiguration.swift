@@ -111,8 +111,10 @@ extension PushConfiguration {
         return nil
     }
 
+    /// Apple's have ten capital letters and digits; those of stand-ins may be anything that a header can carry.
     private static func idProblem(_ text: String) -> String? {
-        text.utf8.allSatisfy(isAlphanumeric) ? nil : "may hold letters and digits only"
+        text.utf8.allSatisfy { 0x21...0x7E ~= $0 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "'") }
+            ? nil : "may not hold spaces, quotes or letters beyond ASCII"
     }
 
     private static func bundleProblem(_ text: String) -> String? {

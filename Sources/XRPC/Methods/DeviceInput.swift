@@ -86,21 +86,14 @@ struct DeviceInput: Sendable {
 
     private static func token(_ body: JSONBody, platform: String) throws(XRPCError) -> String {
         let token = try token(body)
-        let isValid =
+        let problem =
             switch platform {
-            case "apns": isAppleToken(token)
-            case "fcm": isRegistrationToken(token)
-            default: isSubscription(token)
+            case "apns": DeviceToken.problem(inApple: token)
+            case "fcm": isRegistrationToken(token) ? nil : "the token is not one of fcm's"
+            default: isSubscription(token) ? nil : "the token is not a browser's subscription"
             }
-        guard isValid else { throw .invalidRequest("the token is not one of \(platform)'s") }
+        if let problem { throw .invalidRequest(problem) }
         return token
-    }
-
-    /// Apple promises no length, but the token is bytes in hexadecimal.
-    private static func isAppleToken(_ token: String) -> Bool {
-        let digits = token.utf8
-        return digits.count % 2 == 0 && digits.count <= 512
-            && digits.allSatisfy { 0x30...0x39 ~= $0 || 0x41...0x46 ~= $0 || 0x61...0x66 ~= $0 }
     }
 
     /// Google documents no form; tokens are letters, digits and `-_:` to this day.
