@@ -99,7 +99,7 @@ import Testing
         let stage = try PushStage()
         let (ada, bob) = (try stage.account("ada"), try stage.account("bob"))
         func register(_ account: Account, _ token: Int) async throws {
-            let body = #"{"token":"\#(token + 10)","platform":"apns"}"#
+            let body = #"{"token":"\#(token + 1000)","platform":"apns"}"#
             #expect(try await stage.call("dev.hatk.push.registerToken", account, body).status == 200)
         }
         try await register(bob, 0)
@@ -107,7 +107,7 @@ import Testing
         #expect(try stage.tokens(of: ada).count == 20)
         try await register(ada, 0)  // seen again
         for number in 20..<23 { try await register(ada, number) }
-        #expect(Set(try stage.tokens(of: ada).map(\.token)) == Set(([0] + (4..<23)).map { "\($0 + 10)" }))
+        #expect(Set(try stage.tokens(of: ada).map(\.token)) == Set(([0] + (4..<23)).map { "\($0 + 1000)" }))
         #expect(try stage.tokens(of: bob).count == 1)
         await stage.stop()
     }
