@@ -69,6 +69,18 @@ final class HarkProcess: Sendable {
             .map { String(decoding: try Data(contentsOf: $0), as: UTF8.self) }.joined()
     }
 
+    /// The port at which a `hark serve` that was started here says it listens.
+    func listeningPort() async throws -> Int {
+        let limit = ContinuousClock.now + .seconds(60)
+        while ContinuousClock.now < limit {
+            if let text = try runningLog().firstMatch(of: /"op":"listening".*"port":"(\d+)"/)?.1, let port = Int(text) {
+                return port
+            }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        throw CancellationError()
+    }
+
     /// Sends a signal to everything that runs here. False when nothing does.
     @discardableResult
     func kill(_ signal: Int32) -> Bool {

@@ -54,18 +54,6 @@ import XRPC
         return ((response as? HTTPURLResponse)?.statusCode ?? 0, String(decoding: data, as: UTF8.self))
     }
 
-    /// The port that the process says it listens at.
-    private func port(of hark: HarkProcess) async throws -> Int {
-        let limit = ContinuousClock.now + .seconds(30)
-        while ContinuousClock.now < limit {
-            if let port = try hark.runningLog().firstMatch(of: /"op":"listening".*"port":"(\d+)"/)?.1 {
-                return try #require(Int(port))
-            }
-            try await Task.sleep(for: .milliseconds(20))
-        }
-        throw CancellationError()
-    }
-
     @Test func registersOverTheWireAndStopsWhenAsked() async throws {
         let hark = try HarkProcess()
         let key = try PrivateKey.generate(.k256)
@@ -82,7 +70,7 @@ import XRPC
             "HARK_APNS_HOST": "127.0.0.1:\(simulator.port)", "HARK_APNS_CA_FILE": hark.folder.path + "/ca.pem",
         ]
         async let run = hark.run(["serve"], environment: environment)
-        let port = try await port(of: hark)
+        let port = try await hark.listeningPort()
 
         let health = try await ask(port, "/_health")
         #expect(health.status == 200)
@@ -120,7 +108,7 @@ import XRPC
         let hark = try HarkProcess()
         try configure(hark, plc: 1, "}")
         async let run = hark.run(["serve"])
-        let port = try await port(of: hark)
+        let port = try await hark.listeningPort()
         #expect(try await ask(port, "/_health").text.contains(#""channels":[]"#))
         let answer = try await ask(port, "/xrpc/social.hatk.push.registerToken", bearer: "x", body: "{}")
         #expect(answer.status == 501)

@@ -93,9 +93,17 @@ public final class ChildProcess: Sendable {
             case .descriptor(let descriptor): posix_spawn_file_actions_adddup2(&actions, descriptor, target)
             }
         }
+        // Dispatch's threads block all signals, which a child would inherit.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         var id = pid_t()
         let code = withCStrings(words) { arguments in
-            withCStrings(variables) { posix_spawn(&id, words[0], &actions, nil, arguments, $0) }
+            withCStrings(variables) { posix_spawn(&id, words[0], &actions, &attributes, arguments, $0) }
         }
         guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO) }
         return id

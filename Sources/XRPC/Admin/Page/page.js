@@ -51,8 +51,8 @@ function duration(milliseconds) {
   return `${milliseconds >= 10 ? Math.round(milliseconds) : milliseconds.toFixed(1)} ms`;
 }
 
-/** Columns are `[heading, cell of a row, class]`. On a phone each row becomes a card. */
-function table(labelledBy, columns, rows) {
+/** Columns are `[heading, cell of a row, class]`. Where it gets narrow each row becomes a card, but for a `slim` table's. */
+function table(labelledBy, columns, rows, kind = "cards") {
   const head = columns.map(([heading, , kind]) =>
     make("th", { scope: "col", role: "columnheader", class: kind }, heading));
   const body = rows.map((row) => make("tr", { role: "row" }, ...columns.map(([heading, cell, kind]) => {
@@ -60,7 +60,7 @@ function table(labelledBy, columns, rows) {
     return make("td", { role: "cell", class: kind, "data-label": heading },
       content === null || content === undefined || content === "" ? null : make("div", {}, ...[content].flat()));
   })));
-  return make("table", { class: "cards", role: "table", "aria-labelledby": labelledBy },
+  return make("table", { class: kind, role: "table", "aria-labelledby": labelledBy },
     make("thead", { role: "rowgroup" }, make("tr", { role: "row" }, ...head)),
     make("tbody", { role: "rowgroup" }, ...body));
 }
@@ -161,14 +161,14 @@ function renderCounters({ counts, skipped, hooks, sends, outcomes, connections }
   ]);
   show($("skipped"), skipped, () => [skipped.length === 0 ? empty("Nothing was skipped.") : table("skipped-title", [
     ["reason", (row) => mono(row.reason)], ["count", (row) => format(row.count), "number"],
-  ], skipped)]);
+  ], skipped, "slim")]);
   const ends = [
     ...sends.map(({ result, reason, count }) => ({ outcome: result, reason, count })), ...outcomes,
   ];
   show($("outcomes"), ends, () => [ends.length === 0 ? empty("No push yet.") : table("outcomes-title", [
     ["outcome", (row) => word(row.outcome)], ["reason", (row) => row.reason],
     ["channel", (row) => row.channel], ["count", (row) => format(row.count), "number"],
-  ], ends)]);
+  ], ends, "slim")]);
 }
 
 function renderSource({ source, started }) {
