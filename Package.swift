@@ -61,7 +61,8 @@ let package = Package(
         .testTarget(name: "SimulatorsTests", dependencies: ["Simulators", "ATProto", "Crypto", "Net", "TestSupport"]),
         .testTarget(name: "HooksTests", dependencies: ["Hooks", "Indexer", "TestSupport"]),
         .testTarget(
-            name: "RuntimeTests", dependencies: ["Runtime", "Hooks", "Simulators", "Storage", "ATProto", "TestSupport"]),
+            name: "RuntimeTests",
+            dependencies: ["Runtime", "XRPC", "Hooks", "Simulators", "Storage", "ATProto", "TestSupport"]),
         .testTarget(
             name: "CLITests", dependencies: ["CLI", "XRPC", "Simulators", "ATProto", "Crypto", "TestSupport"],
             exclude: ["Python"]),

@@ -90,10 +90,14 @@ import XRPC
         let listed = try await hark.run(["tokens", "list", "--did", Self.ada])
         #expect(listed.output.contains("deadbeef"))
 
-        let figures = try await ask(port, "/metrics").text
-        #expect(figures.contains(#"hark_xrpc_requests_total{method="\#(method)",status="200"} 1"#))
-        #expect(figures.contains(#"hark_push_queue{state="due"} 0"#))
-        #expect(!figures.contains("did:plc"))
+        let text = try await ask(port, "/metrics").text
+        #expect(!text.contains("did:plc"))
+        let figures = try Exposition(text)
+        #expect(figures["hark_xrpc_requests_total", ["method": method, "status": "200"]] == 1)
+        #expect(figures["hark_push_queue", ["state": "due"]] == 0)
+        #expect(figures["hark_hook_seconds_count", ["hook": "OnCommitFollow"]] == 0)
+        #expect(figures["hark_push_jwt_renewals_total", ["channel": "apns"]] == 0)
+        #expect(figures.types.count > 20)
 
         let start = ContinuousClock.now
         hark.kill(SIGTERM)

@@ -3,6 +3,7 @@ import Indexer
 import Net
 import Push
 import Testing
+import XRPC
 
 @testable import Runtime
 
@@ -88,6 +89,12 @@ import Testing
         #expect(shown.indexing.hookTimeout == standard.indexing.hookTimeout)
         #expect(shown.indexing.hookConcurrency == standard.indexing.hookConcurrency)
         #expect(shown.indexing.pendingJobs == standard.indexing.pendingJobs)
+        #expect(shown.auth.lifetime == standard.auth.lifetime && shown.auth.skew == standard.auth.skew)
+        #expect(
+            shown.auth.allowedHosts == standard.auth.allowedHosts && shown.auth.documents == standard.auth.documents)
+        #expect(shown.auth.documentAge == standard.auth.documentAge)
+        #expect("\(shown.limits)" == "\(standard.limits)")
+        #expect(shown.admin == nil)
         let push = try #require(shown.push)
         #expect(push.environment == "production")
         let tuning = PushTuning()
@@ -143,6 +150,33 @@ import Testing
         #expect(named.text == "org.other.bond, subject" && named.collections == ["org.other.bond"])
     }
 
+    @Test func readsWhatTheServerTakes() throws {
+        let folder = try ConfigurationFolder()
+        try folder.write("a-token-in-a-file\r\n", to: "admin.token")
+        let configuration = try folder.configuration(
+            """
+            {
+              auth: {lifetime: "2m", skew: "5s", allowHosts: ["localhost:2583", "PDS.test"], documents: 5, documentAge: "1m"},
+              limits: {body: 2048, headers: 4096, connections: 64, connectionsPerAddress: 8, requestsPerSecond: 0,
+                burst: 3, idle: "1s", transfer: "2s", answer: "3s"},
+              admin: {tokenFile: "admin.token"},
+            }
+            """)
+        #expect(configuration.auth.lifetime == .seconds(120) && configuration.auth.skew == .seconds(5))
+        #expect(configuration.auth.allowedHosts == ["localhost:2583", "pds.test"])
+        #expect(configuration.auth.documents == 5 && configuration.auth.documentAge == .seconds(60))
+        let limits = configuration.limits
+        #expect(limits.maximumBody == 2048 && limits.maximumHeaders == 4096)
+        #expect(limits.maximumConnections == 64 && limits.maximumConnectionsPerAddress == 8)
+        #expect(limits.requestsPerSecond == 0 && limits.requestBurst == 3)
+        #expect(limits.idleTimeout == .seconds(1) && limits.transferTimeout == .seconds(2))
+        #expect(limits.handlerTimeout == .seconds(3))
+        #expect(try configuration.admin == AdminToken("a-token-in-a-file"))
+        #expect(
+            try folder.configuration("{admin: {token: 'sixteen-letters-'}}").admin == AdminToken("sixteen-letters-"))
+        #expect(try folder.configuration("{}").admin == nil)
+    }
+
     struct Refusal: CustomTestStringConvertible {
         var text: String
         var message: String
@@ -186,6 +220,39 @@ import Testing
         Refusal(
             text: "{retention: {pushes: '7d'}}",
             message: "1: retention.pushes is not a key that Hark knows: did you mean push?"),
+        Refusal(
+            text: "{admin: {token: 'fifteen-letters'}}",
+            message: "1: admin.token is too short: 16 characters at least, such as \"openssl rand -hex 24\" prints"),
+        Refusal(
+            text: "{admin: {token: 'with a space within'}}",
+            message: "1: admin.token may hold visible ASCII characters only, and no spaces"),
+        Refusal(
+            text: "{admin: {}}",
+            message: "1: admin.token is missing: choose one, or name the file that holds it in tokenFile"),
+        Refusal(
+            text: "{admin: {token: 'sixteen-letters-', tokenFile: 'text.p8'}}",
+            message: "1: admin.tokenFile stands beside token: keep one of them"),
+        Refusal(
+            text: "{admin: {tokenFile: 'text.p8'}}",
+            message: "1: admin.tokenFile may hold visible ASCII characters only, and no spaces"),
+        Refusal(
+            text: "{admin: {tokenFile: 'gone'}}",
+            message: "1: admin.tokenFile cannot read gone: No such file or directory"),
+        Refusal(text: "{admin: 'x'}", message: "1: admin must be an object: { … }, not a text"),
+        Refusal(
+            text: "{auth: {lifetime: '2h'}}",
+            message: "1: auth.lifetime must be a time from 1s to 1h, such as \"30s\", \"500ms\" or \"2m\""),
+        Refusal(
+            text: "{auth: {allowHosts: ['http://localhost']}}",
+            message:
+                "1: auth.allowHosts[0] \"http://localhost\" is no host, such as \"localhost\" or \"localhost:8080\""),
+        Refusal(
+            text: "{auth: {allowHosts: ['localhost:0']}}",
+            message: "1: auth.allowHosts[0] \"localhost:0\" is no host, such as \"localhost\" or \"localhost:8080\""),
+        Refusal(
+            text: "{limits: {body: 1}}", message: "1: limits.body must be a whole number from 1024 to 1048576"),
+        Refusal(
+            text: "{limits: {bodi: 1}}", message: "1: limits.bodi is not a key that Hark knows: did you mean body?"),
         Refusal(text: "", message: "1:1: the file ends where a value should stand"),
         Refusal(text: "{database: 'x'", message: "1:15: the file ends where a comma or } should stand"),
         Refusal(text: "[]", message: "1: must hold one object, { … }, not a list"),
