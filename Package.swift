@@ -56,7 +56,8 @@ let package = Package(
             name: "XRPCTests",
             dependencies: ["XRPC", "Identity", "Storage", "Simulators", "ATProto", "Crypto", "TestSupport"],
             exclude: ["Vectors"]),
-        .testTarget(name: "PushTests", dependencies: ["Push", "Simulators", "TestSupport"]),
+        .testTarget(
+            name: "PushTests", dependencies: ["Push", "Simulators", "TestSupport"], exclude: ["Servers"]),
         .testTarget(name: "IndexerTests", dependencies: ["Indexer", "Crypto", "TestSupport"]),
         .testTarget(name: "SimulatorsTests", dependencies: ["Simulators", "ATProto", "Crypto", "Net", "TestSupport"]),
         .testTarget(name: "HooksTests", dependencies: ["Hooks", "Indexer", "TestSupport"]),
@@ -64,7 +65,8 @@ let package = Package(
             name: "RuntimeTests",
             dependencies: ["Runtime", "XRPC", "Hooks", "Simulators", "Storage", "ATProto", "TestSupport"]),
         .testTarget(
-            name: "CLITests", dependencies: ["CLI", "XRPC", "Simulators", "ATProto", "Crypto", "TestSupport"],
+            name: "CLITests",
+            dependencies: ["CLI", "XRPC", "Simulators", "Storage", "ATProto", "Crypto", "TestSupport"],
             exclude: ["Python"]),
     ],
     swiftLanguageModes: [.v6]

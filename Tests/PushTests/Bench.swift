@@ -55,6 +55,13 @@ final class Bench: Sendable {
         try self.init(credentials, caPEM: simulator.caPEM, aim: aim, tuning: tuning, clock: clock)
     }
 
+    /// With a server of another make, which stays the caller's.
+    convenience init(server: ForeignServer, tuning: PushTuning) throws {
+        let credentials = try APNsCredentials.generate(bundleID: Self.bundleID)
+        let aim = Endpoint(host: "127.0.0.1", port: server.port)
+        try self.init(credentials, caPEM: server.caPEM, aim: aim, tuning: tuning, clock: TestClock())
+    }
+
     private init(
         _ credentials: APNsCredentials, caPEM: String, aim: Endpoint, tuning: PushTuning, clock: any PushClock,
         gateways: [APNsEnvironment: Endpoint]? = nil, scripted: Gateway? = nil
