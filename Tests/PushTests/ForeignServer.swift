@@ -16,7 +16,7 @@ final class ForeignServer: Sendable {
         var told: [Int] = []
         var unanswered = 0
         var refused = 0
-        /// A request that came after a whole answer of 200.
+        /// It was processed again after a whole answer of 200.
         var isRepeated = false
     }
 
@@ -82,7 +82,8 @@ final class ForeignServer: Sendable {
         var fates: [String: Fate] = [:]
         for words in try lines() where words[0] != "token" {
             var fate = fates[String(words[1])] ?? Fate()
-            if fate.answered > 0 { fate.isRepeated = true }
+            // A refused one may be read late, when the client has long gone elsewhere with it.
+            if fate.answered > 0, words[0] != "refused" { fate.isRepeated = true }
             switch words[0] {
             case "answered": fate.answered += 1
             case "told": fate.told.append(Int(words[2]) ?? 0)

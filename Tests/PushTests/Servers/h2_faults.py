@@ -189,13 +189,24 @@ class FloodsPings:
 
 
 class SaysTooMuch:
-    """100 KB in one header field, where the client has said that it takes 64."""
+    """100 KB of headers, where the client has said that it takes 64."""
 
     def arrived(self, connection, request):
         if request.attempt == 1 and request.place % 5 == 3:
             connection.say("unanswered", request.id)
-            connection.h2.send_headers(
-                request.stream, [(":status", "200"), ("x-large", "x" * 100_000)], end_stream=True)
+            fields = [(f"x-large-{number}", "x" * 5000) for number in range(20)]
+            connection.h2.send_headers(request.stream, [(":status", "200"), *fields], end_stream=True)
+            connection.flush()
+            return True
+
+
+class SaysTooMuchAtOnce:
+    """The same in one field: too much for the client's HPACK, which costs the connection."""
+
+    def arrived(self, connection, request):
+        if connection.number <= 2 and request.place == 13:
+            connection.say("unanswered", request.id)
+            connection.h2.send_headers(request.stream, [(":status", "200"), ("x-large", "x" * 100_000)], end_stream=True)
             connection.flush()
             return True
 
