@@ -35,7 +35,7 @@ import Testing
         try hark.write(key.replacingOccurrences(of: "M", with: "!"), to: keyFile)
         results += [try await stage.replay(), try await hark.run(["check"])]
         try hark.write(key, to: keyFile)
-        let uri = try #require(try texts("SELECT uri FROM _push_queue", in: folder).first)
+        let uri = try #require(try texts("SELECT uri FROM \"social.grain.favorite\"", in: folder).first)
         for words in [
             ["queue", "list", "--limit", "100000"], ["queue", "list", "--limit", "100000", "--json"],
             ["queue", "explain", uri], ["queue", "retry", "--dead"], ["tokens", "list"], ["tokens", "list", "--json"],
