@@ -31,18 +31,20 @@ struct SamplePush {
     /// What a hook would send; its payload has `bodyBytes` bytes.
     static func notification(to device: Int, stamp: UInt64) -> Notification {
         Notification(
-            did: did(device), title: "New favorite",
-            body: "Somebody favorited your gallery" + String(repeating: ".", count: fill(stamp)),
+            did: did(device), title: "New favorite", body: text(stamp, did: did(device)),
             data: ["type": "gallery-favorite", StampRecord.key: String(stamp)])
     }
 
-    private static func fill(_ stamp: UInt64) -> Int { 70 - String(stamp).utf8.count }
+    private static func text(_ stamp: UInt64, did: String) -> String {
+        let fill = 61 - String(stamp).utf8.count - did.utf8.count
+        return "Somebody favorited your gallery" + String(repeating: ".", count: fill)
+    }
 
     /// The same as the sender's encoder makes of `notification`.
     private static func payload(stamp: UInt64) -> [UInt8] {
-        let text = "Somebody favorited your gallery" + String(repeating: ".", count: fill(stamp))
+        let text = text(stamp, did: did(0))
         return Array(
-            #"{"aps":{"alert":{"title":"New favorite","body":"\#(text)"},"sound":"default"},"stamp":"\#(stamp)","type":"gallery-favorite"}"#
+            #"{"aps":{"alert":{"title":"New favorite","body":"\#(text)"},"sound":"default"},"did":"\#(did(0))","stamp":"\#(stamp)","type":"gallery-favorite"}"#
                 .utf8)
     }
 }

@@ -25,15 +25,28 @@ public struct FieldLiterals: Sendable {
     }
 
     /// Adds a field whose name is in lower case.
-    public mutating func append(_ name: String, _ value: some Collection<UInt8>) {
+    public mutating func append(_ name: StaticString, _ value: String) {
+        append(name, count: value.utf8.count) { $0.append(contentsOf: value.utf8) }
+    }
+
+    /// The same with a value that is bytes already.
+    public mutating func append(_ name: StaticString, _ value: [UInt8]) {
         append(name, count: value.count) { $0.append(contentsOf: value) }
     }
 
-    /// Adds a field whose value of `count` bytes `write` appends.
-    public mutating func append(_ name: String, count: Int, write: (inout [UInt8]) -> Void) {
+    mutating func append(_ field: HeaderField) {
         bytes.append(Self.neverIndexed)
-        appendLength(name.utf8.count)
-        bytes.append(contentsOf: name.utf8)
+        for text in [field.name, field.value] {
+            appendLength(text.count)
+            bytes.append(contentsOf: text)
+        }
+    }
+
+    /// Adds a field whose value of `count` bytes `write` appends.
+    public mutating func append(_ name: StaticString, count: Int, write: (inout [UInt8]) -> Void) {
+        bytes.append(Self.neverIndexed)
+        appendLength(name.utf8CodeUnitCount)
+        bytes.append(contentsOf: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
         appendLength(count)
         let start = bytes.count
         write(&bytes)

@@ -14,9 +14,7 @@ public final class PreparedHeaders: @unchecked Sendable {
     /// `fields` in the order to send, the pseudo-headers first, `:path` left out. Those that are never indexed come last.
     public init(_ fields: [HeaderField]) {
         var literals = FieldLiterals()
-        for field in fields where field.neverIndexed {
-            literals.append(String(decoding: field.name, as: UTF8.self), field.value)
-        }
+        for field in fields where field.neverIndexed { literals.append(field) }
         self.literals = literals.bytes
         let indexed = fields.filter { !$0.neverIndexed }
         bytes = .allocate(capacity: max(1, HeaderBlock.size(indexed)))

@@ -16,32 +16,41 @@ struct JSONObjectWriter {
         isAtStart = false
     }
 
-    /// The next member's key; its value must follow.
-    mutating func key(_ name: String) {
-        if !isAtStart { bytes.append(UInt8(ascii: ",")) }
-        isAtStart = false
-        JSONText.append(name, to: &bytes)
+    /// The next member's key, of letters and hyphens; its value must follow.
+    mutating func key(_ name: StaticString) {
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(contentsOf: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+        bytes.append(UInt8(ascii: "\""))
         bytes.append(UInt8(ascii: ":"))
     }
 
-    mutating func member(_ name: String, _ value: String?) {
+    mutating func member(_ name: StaticString, _ value: String?) {
         guard let value else { return }
         key(name)
         JSONText.append(value, to: &bytes)
     }
 
-    mutating func member(_ name: String, _ value: Int) {
+    /// A member whose key may be any text.
+    mutating func member(named name: String, _ value: String) {
+        separate()
+        JSONText.append(name, to: &bytes)
+        bytes.append(UInt8(ascii: ":"))
+        JSONText.append(value, to: &bytes)
+    }
+
+    mutating func member(_ name: StaticString, _ value: Int) {
         key(name)
         bytes += String(value).utf8
     }
 
     /// `value` must be finite.
-    mutating func member(_ name: String, _ value: Double) {
+    mutating func member(_ name: StaticString, _ value: Double) {
         key(name)
         bytes += String(value).utf8
     }
 
-    mutating func member(_ name: String, _ values: [String]) {
+    mutating func member(_ name: StaticString, _ values: [String]) {
         key(name)
         bytes.append(UInt8(ascii: "["))
         for (index, value) in values.enumerated() {
@@ -49,5 +58,10 @@ struct JSONObjectWriter {
             JSONText.append(value, to: &bytes)
         }
         bytes.append(UInt8(ascii: "]"))
+    }
+
+    private mutating func separate() {
+        if !isAtStart { bytes.append(UInt8(ascii: ",")) }
+        isAtStart = false
     }
 }

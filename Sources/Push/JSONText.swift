@@ -3,15 +3,20 @@ enum JSONText {
     /// With the quotes.
     static func append(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
-        if isPlain(text) { bytes.append(contentsOf: text.utf8) } else { appendEscaped(text, to: &bytes) }
+        let isWritten: Void? = text.utf8.withContiguousStorageIfAvailable { utf8 in
+            if isPlain(utf8) { bytes.append(contentsOf: utf8) } else { appendEscaped(text, to: &bytes) }
+        }
+        if isWritten == nil { appendEscaped(text, to: &bytes) }
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Whether nothing needs to be escaped, as is most often the case.
-    private static func isPlain(_ text: String) -> Bool {
-        text.utf8.withContiguousStorageIfAvailable { utf8 in
-            utf8.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
-        } ?? false
+    /// Whether nothing needs to be escaped, as is most often the case. Looks at all bytes, many at a time.
+    private static func isPlain(_ utf8: UnsafeBufferPointer<UInt8>) -> Bool {
+        var found: UInt8 = 0
+        for byte in utf8 {
+            found |= byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") ? 1 : 0
+        }
+        return found == 0
     }
 
     private static func appendEscaped(_ text: String, to bytes: inout [UInt8]) {

@@ -10,7 +10,7 @@ extension OutboxEntry {
     ///   - lifetime: milliseconds for which it is tried, unless it says otherwise itself.
     ///   - badges: keeps the closures that count badges.
     init(
-        _ notification: Notification, origin: SendOrigin, now: Int64, lifetime: Int64, badges: BadgeClosures
+        _ notification: borrowing Notification, origin: SendOrigin, now: Int64, lifetime: Int64, badges: BadgeClosures
     ) throws(NotificationRefusal) {
         let collapseID = notification.collapseID.flatMap { $0.isEmpty ? nil : $0 }
         if let collapseID { try Self.check(collapseID) }

@@ -341,8 +341,8 @@ extension OutboxWorker {
     }
 
     private func hand(_ rows: [QueuedPush]) {
-        for row in rows where row.message.badge == nil { hand(row) }
-        let uncounted = rows.filter { $0.message.badge != nil }
+        var uncounted: [QueuedPush] = []
+        for row in rows { if row.message.badge == nil { hand(row) } else { uncounted.append(row) } }
         guard !uncounted.isEmpty else { return }
         badges.count(uncounted) { [self] rows in
             loop.execute { [self] in rows.forEach { hand($0) } }
@@ -436,6 +436,9 @@ extension OutboxWorker {
     /// Rows wait for something other than their own time.
     private var isHopeless: Bool { isTroubled || channels.contains(where: \.keepsRowsBack) }
 
+    /// What has ended is in the database, as far as that takes it.
+    private var isRecorded: Bool { writeFailures > 0 || ends.isEmpty && !isWriting }
+
     /// Gives up for those who have seen nothing but trouble for as long as they care to wait.
     private func watchWaiters() {
         guard isHopeless, !isGiveUpTimed, let patience = waiters.map(\.giveUpAfter).min() else { return }
@@ -443,7 +446,7 @@ extension OutboxWorker {
         clock.schedule(on: loop, after: max(lastHeard + patience - clock.now, 1)) { [self] in
             isGiveUpTimed = false
             let silence = clock.now - lastHeard
-            let tired = isHopeless ? waiters.filter { $0.giveUpAfter <= silence } : []
+            let tired = isHopeless && isRecorded ? waiters.filter { $0.giveUpAfter <= silence } : []
             if !tired.isEmpty { waiters.removeAll { $0.giveUpAfter <= silence } }
             tired.forEach { $0.resume(false) }
             watchWaiters()

@@ -35,8 +35,6 @@ private struct DraftRow {
     var entry: Int
     var device: PushDevice
     var key: DedupeKey
-    /// 0 until it is written, and when it was there already.
-    var id: Int64 = 0
 }
 
 extension Transaction {
@@ -58,21 +56,21 @@ extension Transaction {
         var writes = OutboxWrites()
         var rows: [DraftRow] = []
         rows.reserveCapacity(entries.count)
-        for (place, entry) in entries.enumerated() {
-            let recipient = try recipients.recipient(entry.did, on: connection)
+        for place in entries.indices {
+            let recipient = try recipients.recipient(entries[place].did, on: connection)
             if recipient.devices.isEmpty {
                 writes.withoutToken += 1
-                try write(OutboxNote(entry, OutboxNote.noToken), now: now)
+                try write(OutboxNote(entries[place], OutboxNote.noToken), now: now)
                 continue
             }
-            if recipient.hasSettings, try keepBack(entry, now, &writes) { continue }
-            dedupe.begin(entry)
+            if recipient.hasSettings, try keepBack(entries[place], now, &writes) { continue }
+            dedupe.begin(entries[place])
             for device in recipient.devices {
                 rows.append(DraftRow(entry: place, device: device, key: dedupe.key(token: device.token)))
             }
         }
-        try insert(&rows, of: entries, now: now)
-        try tally(rows, of: entries, now: now, &writes)
+        let ids = try insert(rows, of: entries, now: now)
+        try tally(rows, ids, of: entries, now: now, &writes)
         return writes
     }
 
@@ -87,86 +85,88 @@ extension Transaction {
         return true
     }
 
-    /// Writes the rows, as running as far as somebody takes them from here.
-    private func insert(_ rows: inout [DraftRow], of entries: [OutboxEntry], now: Int64) throws {
+    /// Writes the rows, as running as far as somebody takes them from here, and their messages.
+    /// - Returns: their ids; 0 for those that were there already.
+    private func insert(_ rows: [DraftRow], of entries: [OutboxEntry], now: Int64) throws -> [Int64] {
         let (running, lease) = handover.intake?.take(rows.count, due: now) ?? (0, 0)
+        var ids = [Int64](repeating: 0, count: rows.count)
         do {
-            try insert(&rows, 0..<running, .running, of: entries, now: now)
-            try insert(&rows, running..<rows.count, .available, of: entries, now: now)
-            try insertMessages(of: entries, rows)
+            try insert(rows, 0..<running, .running, of: entries, now: now, &ids)
+            try insert(rows, running..<rows.count, .available, of: entries, now: now, &ids)
+            try insertMessages(of: entries, rows, ids)
         } catch {
             handover.intake?.giveBack(running)
             throw error
         }
         var taken = 0
-        for row in rows[..<running] where row.id > 0 {
-            let entry = entries[row.entry]
-            handover.add(
-                QueuedPush(
-                    id: row.id, message: entry.message, device: row.device, key: row.key, expiresAt: entry.expiresAt,
-                    attempts: 0), until: lease)
+        for index in 0..<running where ids[index] > 0 {
+            let (row, entry) = (rows[index], rows[index].entry)
+            let push = QueuedPush(
+                id: ids[index], message: entries[entry].message, device: row.device, key: row.key,
+                expiresAt: entries[entry].expiresAt, attempts: 0)
+            handover.add(push, until: lease)
             taken += 1
         }
         handover.intake?.giveBack(running - taken)
-        if rows[running...].contains(where: { $0.id > 0 }) { handover.addWaiting() }
+        if ids[running...].contains(where: { $0 > 0 }) { handover.addWaiting() }
+        return ids
     }
 
     private func insert(
-        _ rows: inout [DraftRow], _ range: Range<Int>, _ state: PushState, of entries: [OutboxEntry], now: Int64
+        _ rows: [DraftRow], _ range: Range<Int>, _ state: PushState, of entries: [OutboxEntry], now: Int64,
+        _ ids: inout [Int64]
     ) throws {
         guard let outbox else { throw StorageError.misuse("the database is closed") }
-        let drafts = rows
-        arena.reset(size: range.reduce(0) { $0 + DedupeKey.byteCount + entries[drafts[$1].entry].did.utf8.count })
+        arena.reset(size: range.reduce(0) { $0 + DedupeKey.byteCount + entries[rows[$1].entry].did.utf8.count })
         try outbox.rows.run(range) { statement in
             statement.bind(1, state.rawValue)
             statement.bind(2, state == .running ? nil : now)
             statement.bind(3, now)
         } bind: { statement, behind, index in
-            let row = drafts[index]
-            let entry = entries[row.entry]
-            statement.bindInPlace(behind + 1, blob: row.key.withBytes { arena.copy($0) })
-            statement.bindInPlace(behind + 2, arena.copy(entry.did))
-            statement.bind(behind + 3, row.device.id)
-            statement.bind(behind + 4, outbox.nextMessageID + Int64(row.entry))
-            statement.bind(behind + 5, entry.expiresAt)
+            let entry = rows[index].entry
+            statement.bindInPlace(behind + 1, blob: rows[index].key.withBytes { arena.copy($0) })
+            statement.bindInPlace(behind + 2, arena.copy(entries[entry].did))
+            statement.bind(behind + 3, rows[index].device.id)
+            statement.bind(behind + 4, outbox.nextMessageID + Int64(entry))
+            statement.bind(behind + 5, entries[entry].expiresAt)
         } inserted: { group, count in
             let last = connection.lastInsertedRow
             if count == group.count {
-                for (offset, index) in group.enumerated() { rows[index].id = last - Int64(count - 1 - offset) }
+                for (offset, index) in group.enumerated() { ids[index] = last - Int64(count - 1 - offset) }
             } else if count > 0 {
-                try findNew(&rows, group, after: last - Int64(count))
+                try findNew(rows, group, after: last - Int64(count), &ids)
             }
         }
     }
 
     /// Some of `group` were there already: those that are new have ids beyond `id`, each once.
-    private func findNew(_ rows: inout [DraftRow], _ group: Range<Int>, after id: Int64) throws {
+    private func findNew(_ rows: [DraftRow], _ group: Range<Int>, after id: Int64, _ ids: inout [Int64]) throws {
         let find = try connection.statement("SELECT id FROM _push_queue WHERE dedupe_key = ?")
         for index in group {
             rows[index].key.withBytes { find.bind(1, blob: $0) }
             let found = try find.first { $0.integer(0) } ?? 0
-            if found > id, !rows[group.lowerBound..<index].contains(where: { $0.id == found }) {
-                rows[index].id = found
-            }
+            if found > id, !ids[group.lowerBound..<index].contains(found) { ids[index] = found }
         }
     }
 
     /// Writes the messages that have a new row.
-    private func insertMessages(of entries: [OutboxEntry], _ rows: [DraftRow]) throws {
+    private func insertMessages(of entries: [OutboxEntry], _ rows: [DraftRow], _ ids: [Int64]) throws {
         var wanted: [Int] = []
         wanted.reserveCapacity(entries.count)
-        for row in rows where row.id > 0 && wanted.last != row.entry { wanted.append(row.entry) }
+        for index in rows.indices where ids[index] > 0 && wanted.last != rows[index].entry {
+            wanted.append(rows[index].entry)
+        }
         guard let outbox else { throw StorageError.misuse("the database is closed") }
         let first = outbox.nextMessageID
         self.outbox?.nextMessageID += Int64(entries.count)
         arena.reset(size: wanted.reduce(0) { $0 + entries[$1].textSize })
         try outbox.messages.run(0..<wanted.count) { statement, behind, index in
-            let entry = entries[wanted[index]]
-            let message = entry.message
-            statement.bind(behind + 1, first + Int64(wanted[index]))
-            statement.bindInPlace(behind + 2, arena.copy(entry.hook))
-            statement.bindInPlace(behind + 3, arena.copy(entry.uri))
-            statement.bindInPlace(behind + 4, arena.copy(entry.rev))
+            let entry = wanted[index]
+            let message = entries[entry].message
+            statement.bind(behind + 1, first + Int64(entry))
+            statement.bindInPlace(behind + 2, arena.copy(entries[entry].hook))
+            statement.bindInPlace(behind + 3, arena.copy(entries[entry].uri))
+            statement.bindInPlace(behind + 4, arena.copy(entries[entry].rev))
             statement.bindInPlace(behind + 5, arena.copy(message.payload))
             statement.bind(behind + 6, message.collapseID)
             statement.bind(behind + 7, Int64(message.priority))
@@ -178,16 +178,17 @@ extension Transaction {
 
     /// Counts what became of the rows, and notes the notifications that some device had already.
     private func tally(
-        _ rows: [DraftRow], of entries: [OutboxEntry], now: Int64, _ writes: inout OutboxWrites
+        _ rows: [DraftRow], _ ids: [Int64], of entries: [OutboxEntry], now: Int64, _ writes: inout OutboxWrites
     ) throws {
         var lastKnown: Int?
-        for row in rows {
-            if row.id > 0 {
+        for (index, id) in ids.enumerated() {
+            let entry = rows[index].entry
+            if id > 0 {
                 writes.queued += 1
-            } else if row.entry != lastKnown {
-                lastKnown = row.entry
+            } else if entry != lastKnown {
+                lastKnown = entry
                 writes.deduplicated += 1
-                try write(OutboxNote(entries[row.entry], OutboxNote.deduplicated), now: now)
+                try write(OutboxNote(entries[entry], OutboxNote.deduplicated), now: now)
             }
         }
     }

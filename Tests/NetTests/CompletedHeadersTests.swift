@@ -5,7 +5,7 @@ import Testing
 struct CompletedHeadersTests {
     private static let own = {
         var own = FieldLiterals(path: "/", "p")
-        own.append("a", "1".utf8)
+        own.append("a", "1")
         return own
     }()
     private static let path: [UInt8] = [0x14, 2, 0x2f, 0x70]

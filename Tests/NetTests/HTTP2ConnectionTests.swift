@@ -50,7 +50,7 @@ import Testing
         let long = [126, 127, 128, 300, 16_384, 40_000].map { "/" + String(repeating: "x", count: $0 - 1) }
         for path in ["/one", "/", "/another/longer/path"] + long {
             var own = FieldLiterals(path: path)
-            own.append("apns-id", path.utf8.prefix(200))
+            own.append("apns-id", String(path.prefix(200)))
             let request = own
             client.loop.execute {
                 client.connection.request(

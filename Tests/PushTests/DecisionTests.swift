@@ -219,13 +219,13 @@ struct RequestTests {
         var request = APNsRequest(to: APNsEnvironment.production.gateway)
         var token = try ProviderToken(key: .generate(.p256), keyID: "K", teamID: "T", now: 0)
         let push = QueuedPush.sample(id: 1)
-        let first = request.common(for: push, topic: "t", token: token)
-        let same = request.common(for: .sample(id: 2), topic: "t", token: token)
+        let first = request.common(for: push, topic: "t", generation: token.generation, token: token)
+        let same = request.common(for: .sample(id: 2), topic: "t", generation: token.generation, token: token)
         #expect(same === first)
         token.keepFresh(now: ProviderToken.renewal)
-        let second = request.common(for: push, topic: "t", token: token)
+        let second = request.common(for: push, topic: "t", generation: token.generation, token: token)
         #expect(second !== first)
-        let other = request.common(for: push, topic: "other", token: token)
+        let other = request.common(for: push, topic: "other", generation: token.generation, token: token)
         #expect(other !== second)
     }
 

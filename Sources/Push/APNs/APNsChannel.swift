@@ -11,7 +11,7 @@ final class APNsChannel: PushChannel {
 
     let platform = "apns"
     private let bundleID: String
-    private let gateways: [APNsEnvironment: Endpoint]
+    private let gateways: ByEnvironment<Endpoint>
     private let tls: TLSContext
     private let loop: EventLoop
     private let tuning: PushTuning
@@ -21,8 +21,8 @@ final class APNsChannel: PushChannel {
     private unowned let owner: any PushChannelOwner
     private let crash: CrashPoints?
 
-    private var pools: [APNsEnvironment: APNsConnectionPool] = [:]
-    private var runs: [APNsEnvironment: BadTokenRun<Flight>] = [:]
+    private var pools = ByEnvironment<APNsConnectionPool?> { _ in nil }
+    private var runs: ByEnvironment<BadTokenRun<Flight>>
     /// Tokens that are being removed, and the time before which they were registered.
     private var gone: [Int64: Int64] = [:]
     /// Devices that take nothing before a time.
@@ -42,18 +42,15 @@ final class APNsChannel: PushChannel {
         key = ProviderKey(id: configuration.keyID, token: token, emit: emit)
         tls = try TLSContext.client(caFile: configuration.caFile)
         bundleID = configuration.bundleID
-        self.gateways =
-            gateways
-            ?? Dictionary(
-                uniqueKeysWithValues: APNsEnvironment.allCases.map { ($0, configuration.standIn ?? $0.gateway) })
+        self.gateways = ByEnvironment { gateways?[$0] ?? configuration.standIn ?? $0.gateway }
         self.loop = loop
         self.tuning = tuning
         self.clock = clock
         self.emit = emit
         self.owner = owner
         self.crash = crash
-        for environment in APNsEnvironment.allCases {
-            runs[environment] = BadTokenRun(
+        runs = ByEnvironment { _ in
+            BadTokenRun(
                 limitBeforeSuccess: tuning.badTokensBeforeSuccess, limitSinceSuccess: tuning.badTokensSinceSuccess)
         }
     }
@@ -64,13 +61,13 @@ final class APNsChannel: PushChannel {
             key: privateKey, keyID: id, teamID: teamID, now: clock.now, generation: key.token.generation + 1)
         key.replace(id: id, token: token)
         keepsRowsBack = false
-        for pool in pools.values { pool.replaceConnections() }
+        for pool in pools.values { pool?.replaceConnections() }
         emit("push", "key_loaded", ["channel": "apns", "key": id])
     }
 
     var figures: ChannelFigures {
         var figures = ChannelFigures(channel: platform)
-        for pool in pools.values {
+        for case let pool? in pools.values {
             figures.connections += pool.connectionCount
             figures.streams += pool.streamCount
         }
@@ -83,7 +80,7 @@ final class APNsChannel: PushChannel {
     var closedUntil: Int64? {
         if key.isStoppedEverywhere { return .max }
         var earliest: Int64?
-        for pool in pools.values where key.stopped[pool.environment] == nil {
+        for case let pool? in pools.values where key.stopped[pool.environment] == nil {
             guard let time = pool.downUntil else { return nil }
             earliest = min(earliest ?? .max, time)
         }
@@ -105,7 +102,7 @@ final class APNsChannel: PushChannel {
         if let until = throttled[push.device.id], until > clock.now {
             return finish(push, .retry(at: until, counted: false), "TooManyRequests")
         }
-        if runs[environment]?.holds(token: push.device.id) == true {
+        if runs[environment].holds(token: push.device.id) {
             flight.sentAt = clock.now
             return badToken(flight)
         }
@@ -119,9 +116,9 @@ final class APNsChannel: PushChannel {
     func close(deadline: Duration) {
         isClosed = true
         for environment in APNsEnvironment.allCases {
-            for flight in runs[environment]?.release() ?? [] { giveBack(flight, at: clock.now, "shutting down") }
+            for flight in runs[environment].release() { giveBack(flight, at: clock.now, "shutting down") }
         }
-        for pool in pools.values { pool.close(deadline: deadline) }
+        for pool in pools.values { pool?.close(deadline: deadline) }
     }
 
     private func dispatch(_ flight: Flight) {
@@ -139,7 +136,7 @@ final class APNsChannel: PushChannel {
     private func pool(_ environment: APNsEnvironment) -> APNsConnectionPool {
         if let pool = pools[environment] { return pool }
         let pool = APNsConnectionPool(
-            environment, gateway: gateways[environment] ?? environment.gateway, tls: tls, loop: loop, key: key,
+            environment, gateway: gateways[environment], tls: tls, loop: loop, key: key,
             tuning: tuning, clock: clock, emit: emit, owner: self, crash: crash)
         pools[environment] = pool
         return pool
@@ -186,8 +183,8 @@ extension APNsChannel: APNsPoolOwner {
     }
 
     private func sent(_ flight: Flight) {
-        runs[flight.environment]?.succeeded()
-        if runs[flight.environment]?.held.isEmpty == false { removeHeld(flight.environment) }
+        runs[flight.environment].succeeded()
+        if !runs[flight.environment].held.isEmpty { removeHeld(flight.environment) }
         var end = PushEnd(flight.push, .sent)
         if flight.environment != flight.home {
             end.correction = (flight.home, flight.environment)
@@ -271,20 +268,20 @@ extension APNsChannel {
     private func badToken(_ flight: Flight) {
         let other = flight.home.other
         if flight.environment == flight.home, gateways[flight.home] != gateways[other], key.stopped[other] == nil,
-            runs[flight.home]?.holds(token: flight.push.device.id) == false
+            !runs[flight.home].holds(token: flight.push.device.id)
         {
             flight.environment = other
             return pool(other).send(flight)
         }
         flight.environment = flight.home
         let token = flight.push.device.id
-        var isTooLong = runs[flight.home]?.bad(token: token, flight) == true
+        var isTooLong = runs[flight.home].bad(token: token, flight)
         for other in pools[flight.home]?.withdraw(where: { $0.device.id == token }) ?? [] {
             other.sentAt = flight.sentAt
-            isTooLong = runs[flight.home]?.bad(token: token, other) == true
+            isTooLong = runs[flight.home].bad(token: token, other)
         }
         guard isTooLong else { return owner.heldBack() }
-        let held = runs[flight.home]?.release() ?? []
+        let held = runs[flight.home].release()
         let reason = "BadDeviceToken for every token"
         key.stop([flight.home], reason: reason)
         owner.troubled()
@@ -296,7 +293,7 @@ extension APNsChannel {
     }
 
     private func removeHeld(_ environment: APNsEnvironment) {
-        for flight in runs[environment]?.release() ?? [] {
+        for flight in runs[environment].release() {
             remove(flight, registeredBefore: flight.sentAt + 1, "BadDeviceToken")
         }
     }

@@ -39,7 +39,4 @@ enum APNsEnvironment: String, Sendable, Hashable, CaseIterable {
     }
 
     var other: APNsEnvironment { self == .production ? .sandbox : .production }
-
-    /// By case, since every push is looked up by it: left alone it would be by text.
-    func hash(into hasher: inout Hasher) { hasher.combine(self == .sandbox) }
 }

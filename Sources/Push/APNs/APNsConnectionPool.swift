@@ -177,7 +177,8 @@ extension APNsConnectionPool {
         lane.state.sent()
         dispatched += 1
         connection.request(
-            prepared: request.common(for: flight.push, topic: flight.topic, token: key.token),
+            prepared: request.common(
+                for: flight.push, topic: flight.topic, generation: flight.generation, token: key.token),
             own: request.ownFields(of: flight.push), body: flight.push.message.payload, timeout: tuning.requestTimeout
         ) { [self] result in
             ended(flight, on: lane, result)

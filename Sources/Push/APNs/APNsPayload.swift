@@ -17,7 +17,7 @@ struct APNsPayload {
 
     /// Cuts at a grapheme what does not fit: the body first, the title when that is not enough. Leaves room for a badge
     /// that is counted later. The keys of `data` are sorted, so that equal notifications have equal bytes.
-    init(_ notification: Notification) throws(NotificationRefusal) {
+    init(_ notification: borrowing Notification) throws(NotificationRefusal) {
         try Self.check(notification)
         let limit = Self.maximumBytes - (notification.badge?.isCountedLater == true ? Self.badgeRoom : 0)
         let (title, body) = (notification.title, notification.body)
@@ -87,7 +87,7 @@ extension APNsPayload {
         if notification.isBackground || notification.contentAvailable { writer.member("content-available", 1) }
         if notification.mutableContent { writer.member("mutable-content", 1) }
         writer.close()
-        for (key, value) in members(of: notification) { writer.member(key, value) }
+        for (key, value) in members(of: notification) { writer.member(named: key, value) }
         writer.close()
         return writer.bytes
     }
@@ -95,10 +95,13 @@ extension APNsPayload {
     /// `data` as it is, and the recipient, so that an app with several accounts can tell whose the notification is: as
     /// `did`, or as `recipient` where `data` has a `did` of its own. Sorted by key.
     private static func members(of notification: Notification) -> [(key: String, value: String)] {
-        var members = notification.data
-        let name = members["did"] == nil ? "did" : "recipient"
-        if members["did"] != notification.did, members[name] == nil { members[name] = notification.did }
-        return members.sorted { $0.key < $1.key }
+        let data = notification.data
+        var members = Array(data) as [(key: String, value: String)]
+        let did = data["did"]
+        let name = did == nil ? "did" : "recipient"
+        if did != notification.did, data[name] == nil { members.append((name, notification.did)) }
+        members.sort { $0.key < $1.key }
+        return members
     }
 
     /// A localised key stands in for an empty text.
@@ -111,17 +114,20 @@ extension APNsPayload {
         if isPlain || !notification.title.isEmpty { writer.member("title", title) }
         if let subtitle = notification.subtitle, !subtitle.isEmpty { writer.member("subtitle", subtitle) }
         if isPlain || !notification.body.isEmpty { writer.member("body", body) }
-        write(notification.titleLocKey, notification.titleLocArgs, as: "title-loc", to: &writer)
-        write(notification.subtitleLocKey, notification.subtitleLocArgs, as: "subtitle-loc", to: &writer)
-        write(notification.locKey, notification.locArgs, as: "loc", to: &writer)
+        writer.member("title-loc-key", notification.titleLocKey)
+        writeArguments(notification.titleLocArgs, of: notification.titleLocKey, as: "title-loc-args", to: &writer)
+        writer.member("subtitle-loc-key", notification.subtitleLocKey)
+        writeArguments(
+            notification.subtitleLocArgs, of: notification.subtitleLocKey, as: "subtitle-loc-args", to: &writer)
+        writer.member("loc-key", notification.locKey)
+        writeArguments(notification.locArgs, of: notification.locKey, as: "loc-args", to: &writer)
         writer.close()
     }
 
-    private static func write(_ key: String?, _ arguments: [String], as name: String, to writer: inout JSONObjectWriter)
-    {
-        guard let key else { return }
-        writer.member("\(name)-key", key)
-        if !arguments.isEmpty { writer.member("\(name)-args", arguments) }
+    private static func writeArguments(
+        _ arguments: [String], of key: String?, as name: StaticString, to writer: inout JSONObjectWriter
+    ) {
+        if key != nil, !arguments.isEmpty { writer.member(name, arguments) }
     }
 
     private static func writeOptions(_ notification: Notification, to writer: inout JSONObjectWriter) {

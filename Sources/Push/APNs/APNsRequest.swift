@@ -28,12 +28,14 @@ struct APNsRequest {
     }
 
     /// What requests share while topic, push type, priority and provider token stay the same.
-    mutating func common(for push: QueuedPush, topic: String, token: ProviderToken) -> PreparedHeaders {
+    /// - Parameter generation: that of `token`.
+    mutating func common(
+        for push: QueuedPush, topic: String, generation: Int, token: @autoclosure () -> ProviderToken
+    ) -> PreparedHeaders {
         let key = CommonKey(
-            generation: token.generation, topic: topic, pushType: push.message.pushType, priority: push.message.priority
-        )
+            generation: generation, topic: topic, pushType: push.message.pushType, priority: push.message.priority)
         if let latest, latest.key == key { return latest.headers }
-        let headers = prepare(key, token)
+        let headers = prepare(key, token())
         latest = (key, headers)
         return headers
     }
@@ -71,7 +73,7 @@ struct APNsRequest {
             path: "/3/device/", token, capacity: 128 + token.utf8.count + (collapseID.map { 24 + $0.utf8.count } ?? 0))
         fields.append("apns-expiration", expiration.text)
         fields.append("apns-id", count: DedupeKey.uuidLength) { push.key.appendUUID(to: &$0) }
-        if let collapseID { fields.append("apns-collapse-id", collapseID.utf8) }
+        if let collapseID { fields.append("apns-collapse-id", collapseID) }
         return fields
     }
 
