@@ -57,7 +57,7 @@ struct APNsPayload {
     }
 
     private static func check(_ notification: Notification) throws(NotificationRefusal) {
-        guard notification.data["aps"] == nil else { throw .dataHoldsAps }
+        guard !notification.data.contains(where: { $0.key == "aps" }) else { throw .dataHoldsAps }
         guard notification.isBackground || notification.badge != nil || hasAlert(notification) else {
             throw .emptyAlert
         }
@@ -95,11 +95,14 @@ extension APNsPayload {
     /// `data` as it is, and the recipient, so that an app with several accounts can tell whose the notification is: as
     /// `did`, or as `recipient` where `data` has a `did` of its own. Sorted by key.
     private static func members(of notification: Notification) -> [(key: String, value: String)] {
-        let data = notification.data
-        var members = Array(data) as [(key: String, value: String)]
-        let did = data["did"]
+        var members: [(key: String, value: String)] = []
+        members.reserveCapacity(notification.data.count + 1)
+        members += notification.data
+        let did = members.first { $0.key == "did" }?.value
         let name = did == nil ? "did" : "recipient"
-        if did != notification.did, data[name] == nil { members.append((name, notification.did)) }
+        if did != notification.did, !members.contains(where: { $0.key == name }) {
+            members.append((name, notification.did))
+        }
         members.sort { $0.key < $1.key }
         return members
     }
