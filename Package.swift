@@ -72,6 +72,16 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+// SwiftPM compiles a target anew when a module that it names has changed, and not for one further down, though the layout
+// of a type may come from there: what was compiled before would then corrupt memory. So each target names all below it.
+var below: [String: Set<String>] = [:]
+for target in package.targets {
+    let named = target.dependencies.compactMap { if case .byNameItem(let name, _) = $0 { name } else { nil } }
+    let all = named.reduce(into: Set(named)) { $0.formUnion(below[$1] ?? []) }
+    below[target.name] = all
+    target.dependencies = all.sorted().map { .byName(name: $0) }
+}
+
 // One set of strict settings for every Swift target of the package.
 for target in package.targets where target.type != .system {
     target.swiftSettings = [.enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility")]
