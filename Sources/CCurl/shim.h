@@ -16,6 +16,11 @@ static inline CURLcode hark_curl_set_writer(CURL *handle, size_t (*writer)(char 
     CURLcode code = curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, writer);
     return code != CURLE_OK ? code : curl_easy_setopt(handle, CURLOPT_WRITEDATA, context);
 }
+static inline CURLcode hark_curl_set_header_reader(
+    CURL *handle, size_t (*reader)(char *, size_t, size_t, void *), void *context) {
+    CURLcode code = curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, reader);
+    return code != CURLE_OK ? code : curl_easy_setopt(handle, CURLOPT_HEADERDATA, context);
+}
 static inline CURLcode hark_curl_set_opener(
     CURL *handle, curl_socket_t (*opener)(void *, curlsocktype, struct curl_sockaddr *), void *context) {
     CURLcode code = curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, opener);

@@ -18,14 +18,16 @@ struct ServeStage {
     let directory: String
 
     /// Hands a stage to `body`; both processes are ended after it, however it ends.
+    /// - Parameter variables: what the server finds in its environment beside what aims it at the stand-in for Apple.
     static func run(
-        deadTokens: Set<String> = [], plcFlags: [String] = [], _ body: (ServeStage) async throws -> Void
+        deadTokens: Set<String> = [], plcFlags: [String] = [], variables: [String: String] = [:],
+        _ body: (ServeStage) async throws -> Void
     ) async throws {
         let (hark, plc) = (try HarkProcess(), try HarkProcess())
         let (simulator, environment) = try apple(in: hark.folder.path, deadTokens: deadTokens)
         defer { simulator.stop() }
         async let directory = plc.run(["simulate", "plc"] + plcFlags)
-        async let serving = serve(hark, environment, plc)
+        async let serving = serve(hark, environment.merging(variables) { $1 }, plc)
         do {
             let url = try await url(of: plc)
             let port = try await port(of: hark)

@@ -73,6 +73,32 @@ import Testing
         #expect(!target.hasVisitor)
     }
 
+    /// What libcurl would keep of headers, it keeps for every request.
+    @Test(arguments: [
+        ("HTTP/1.1 200 OK\r\n", "X-Filler: xxxxxxxx\r\n"), ("", "HTTP/1.1 100 Continue\r\n\r\n"),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", "X-Trailer: xxxxxxxx\r\n"),
+    ])
+    func headersWithoutEndAreCutOff(head: String, filler: String) async throws {
+        let listener = try Listener()
+        listener.answer(times: 1, head + String(repeating: filler, count: 100_000))
+        let client = try WebClient()
+        defer { client.stop() }
+        await #expect(throws: WebError.tooLarge) {
+            try await client.get("http://127.0.0.1:\(listener.port)/", policy: .any)
+        }
+    }
+
+    /// libcurl has a limit of its own for one.
+    @Test func aHeaderWithoutEndIsCutOff() async throws {
+        let listener = try Listener()
+        listener.answer(times: 1, "HTTP/1.1 200 OK\r\nX: " + String(repeating: "x", count: 4 << 20))
+        let client = try WebClient()
+        defer { client.stop() }
+        await #expect(throws: WebError.self) {
+            try await client.get("http://127.0.0.1:\(listener.port)/", policy: .any)
+        }
+    }
+
     @Test func longBodiesAreCutOff() async throws {
         let listener = try Listener()
         listener.answer(times: 1, "HTTP/1.1 200 OK\r\n\r\n" + String(repeating: "x", count: 200_000))
@@ -117,7 +143,7 @@ private final class Listener: Sendable {
                 guard client >= 0 else { break }
                 while left > 0, let request = Self.request(client) {
                     first.yield(request)
-                    _ = text.withCString { send(client, $0, text.utf8.count, Int32(MSG_NOSIGNAL)) }
+                    Self.answer(text, to: client)
                     left -= 1
                 }
                 close(client)
@@ -126,6 +152,16 @@ private final class Listener: Sendable {
         }
         if let thread { pthread_detach(thread) }
         return Task { await bytes.first { _ in true } ?? [] }
+    }
+
+    /// As much as the client takes.
+    private static func answer(_ text: String, to client: Int32) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { send(client, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            guard count > 0 else { return }
+            rest = rest.dropFirst(count)
+        }
     }
 
     /// One request with its body; nil when the client has gone.

@@ -10,7 +10,12 @@ final class WebTransfer: @unchecked Sendable {
     private let completion: @Sendable (Result<WebAnswer, WebError>) -> Void
     private var headers: UnsafeMutablePointer<curl_slist>?
     private var body: [UInt8] = []
+    /// Bytes of headers, interim answers' and trailers included.
+    private var headerSize = 0
     private var isTooLarge = false
+
+    /// libcurl keeps an answer's headers, and would take them without end.
+    private static let maximumHeaders = 64 << 10
     private var wasForbidden = false
 
     init(
@@ -37,6 +42,8 @@ final class WebTransfer: @unchecked Sendable {
         let numbers: [(CURLoption, Int)] = [
             // An open connection to the host may be one that another request's policy has let through.
             (CURLOPT_FRESH_CONNECT, policy == .any ? 0 : 1),
+            // Else the thread would wait, at the end of a transfer, for a name server that does not answer.
+            (CURLOPT_QUICK_EXIT, 1),
             (CURLOPT_FOLLOWLOCATION, 0), (CURLOPT_NOSIGNAL, 1), (CURLOPT_TIMEOUT_MS, max(milliseconds, 1)),
             (CURLOPT_CONNECTTIMEOUT_MS, max(milliseconds, 1)), (CURLOPT_MAXFILESIZE, options.maximumBody),
         ]
@@ -47,6 +54,7 @@ final class WebTransfer: @unchecked Sendable {
             && hark_curl_set_pointer(handle, CURLOPT_HTTPHEADER, headers) == CURLE_OK
             && hark_curl_set_pointer(handle, CURLOPT_PRIVATE, context) == CURLE_OK
             && hark_curl_set_writer(handle, receive, context) == CURLE_OK
+            && hark_curl_set_header_reader(handle, receiveHeader, context) == CURLE_OK
             && hark_curl_set_opener(handle, openSocket, context) == CURLE_OK
             && setBody(handle)
         return isSet ? handle : nil
@@ -93,6 +101,12 @@ final class WebTransfer: @unchecked Sendable {
         return !isTooLarge
     }
 
+    fileprivate func takeHeader(_ count: Int) -> Bool {
+        headerSize += count
+        if headerSize > Self.maximumHeaders { isTooLarge = true }
+        return !isTooLarge
+    }
+
     fileprivate func open(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
         guard policy.allows(hark_curl_address(address)) else {
             wasForbidden = true
@@ -115,6 +129,14 @@ private func receive(
     guard let bytes, let context else { return 0 }
     let transfer = Unmanaged<WebTransfer>.fromOpaque(context).takeUnretainedValue()
     return transfer.take(UnsafeRawBufferPointer(start: bytes, count: size * count)) ? size * count : 0
+}
+
+/// libcurl's function for a header's line: the same.
+private func receiveHeader(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+    guard let context else { return 0 }
+    return Unmanaged<WebTransfer>.fromOpaque(context).takeUnretainedValue().takeHeader(size * count) ? size * count : 0
 }
 
 /// libcurl's way to a socket. It is only bound to connect to the address that it shows here.

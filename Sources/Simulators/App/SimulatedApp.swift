@@ -17,7 +17,10 @@ public final class SimulatedApp: Sendable {
     public init(server: String, audience: String) throws {
         self.server = server
         self.audience = audience
-        client = try WebClient()
+        var options = WebClient.Options()
+        // Longer than a server takes to give up on somebody's key.
+        options.timeout = .seconds(60)
+        client = try WebClient(options)
     }
 
     public func close() { client.stop() }
