@@ -129,6 +129,11 @@ final class Bench: Sendable {
         service.wake()
     }
 
+    /// Waits until no row is running, for as long as the test may take: what gave up waiting may be ahead of the records.
+    func hasRecordedAll() async throws {
+        while try rows().contains(where: { $0.state == "running" }) { await Task.yield() }
+    }
+
     func drain() async -> Int { await service.drain(giveUpAfter: .seconds(3600)) }
 
     struct Row: Equatable {

@@ -158,6 +158,7 @@ struct FaultTests {
         try bench.register(tokens)
         try bench.send(20)
         #expect(await bench.service.drain(giveUpAfter: .seconds(5)) == 100)
+        try await bench.hasRecordedAll()
         #expect(try bench.rows().allSatisfy { $0.state == "retry" || $0.state == "available" })
         #expect(try bench.tokens().count == 5)
         #expect(bench.gateway.received.count <= 5)

@@ -132,6 +132,8 @@ struct OptionDeliveryTests {
     @Test func noticesWhatAnotherProcessMakesDue() async throws {
         var tuning = PushTuning()
         tuning.lookInterval = .seconds(30)
+        // Time leaps here while a request is on its way.
+        tuning.lease = .seconds(1_000_000)
         let clock = TestClock()
         let bench = try Bench(tuning: tuning, clock: clock) { request in
             if request.number == 1 { request.refuse(400, "BadTopic") } else { request.answer(200) }
