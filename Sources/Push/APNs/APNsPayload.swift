@@ -12,6 +12,8 @@ struct APNsPayload {
     private static let start = Array(#"{"aps":{"#.utf8)
     /// What a badge takes that is counted later: `"badge":2147483647,`.
     private static let badgeRoom = 19
+    /// Room for the words of a usual alert, without its texts.
+    private static let frameBytes = 80
 
     let bytes: [UInt8]
 
@@ -76,7 +78,11 @@ struct APNsPayload {
 
 extension APNsPayload {
     private static func assemble(_ notification: Notification, title: String, body: String) -> [UInt8] {
-        var writer = JSONObjectWriter(capacity: 512 + title.utf8.count + body.utf8.count)
+        let members = members(of: notification)
+        let size = members.reduce(title.utf8.count + body.utf8.count) {
+            $0 + $1.key.utf8.count + $1.value.utf8.count + 6
+        }
+        var writer = JSONObjectWriter(capacity: frameBytes + size)
         writer.open()
         writer.key("aps")
         writer.open()
@@ -87,7 +93,7 @@ extension APNsPayload {
         if notification.isBackground || notification.contentAvailable { writer.member("content-available", 1) }
         if notification.mutableContent { writer.member("mutable-content", 1) }
         writer.close()
-        for (key, value) in members(of: notification) { writer.member(named: key, value) }
+        for (key, value) in members { writer.member(named: key, value) }
         writer.close()
         return writer.bytes
     }
