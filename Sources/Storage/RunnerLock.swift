@@ -11,21 +11,25 @@ import CSQLite
 struct RunnerLock: ~Copyable {
     private let descriptor: CInt
 
-    /// - Parameter database: the file's canonical path; the lock is a file beside it.
-    init(database: String) throws(StorageError) {
+    /// How often it is tried again, a twentieth of a second apart: a killed process may take a moment to be gone.
+    static let patience = 20
+
+    /// - Parameters:
+    ///   - database: the file's canonical path; the lock is a file beside it.
+    ///   - pause: lets a moment pass before the next try.
+    init(database: String, pause: () -> Void = { usleep(50_000) }) throws(StorageError) {
         let path = database + "-lock"
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw StorageError(code: SQLITE_CANTOPEN, message: "\(path): \(String(cString: strerror(errno)))")
         }
-        // A killed process may take a moment to be gone.
-        var patience = 20
+        var patience = Self.patience
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             let reason = errno
             if reason == EINTR { continue }
             if reason == EWOULDBLOCK, patience > 0 {
                 patience -= 1
-                usleep(50_000)
+                pause()
                 continue
             }
             close(descriptor)

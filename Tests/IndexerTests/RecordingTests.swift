@@ -43,6 +43,20 @@ import Testing
         #expect(texts(items) == ["1:{\"a\":1}", "4:broken", "5:{\"b\":2}"])
     }
 
+    /// Looking for its end moves what the window holds, or takes larger memory for it.
+    @Test(arguments: [1, 5, 4_000, 5_000, 1 << 20, 3_000_000])
+    func theLastLineNeedsNoNewline(_ digits: Int) throws {
+        var last = Array("{\"n\":\"".utf8)
+        for index in 0..<digits { last.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: (index / 7 + index) % 10)) }
+        last += "\"}".utf8
+        let (_, items) = try items(Array("{}\n".utf8) + last)
+        #expect(items.count == 2)
+        guard case .message(let line, let position)? = items.last else { return #expect(Bool(false), "no line") }
+        #expect(line == last)
+        #expect(position.index == 2)
+        #expect(position.byteOffset == 3)
+    }
+
     @Test func aBrokenFirstLineDoesNotHideTheFormat() throws {
         let (format, items) = try items("no json at all\n{\"a\":1}\n".utf8)
         #expect(format == .jetstream)
