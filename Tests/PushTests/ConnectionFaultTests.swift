@@ -159,7 +159,8 @@ struct ConnectionFaultTests {
         try bench.register(deviceTokens(1))
         try bench.send(50)
         #expect(await bench.service.drain(giveUpAfter: .seconds(15)) == 50)
-        #expect((1...7).contains(gateway.connectionCount))
+        // Each timer of the test lets the clock jump, so that a later attempt or two may come due.
+        #expect((1...12).contains(gateway.connectionCount))
         #expect(try bench.rows().allSatisfy { $0.attempts == 0 && $0.state != "dead" })
     }
 
