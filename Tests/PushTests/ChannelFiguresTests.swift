@@ -25,7 +25,9 @@ import Testing
         let busy = await bench.service.channelFigures()
         #expect(busy.first?.connections == 1 && busy.first?.streams == 3)
 
-        try bench.service.reloadKey(bench.configuration)
+        var other = bench.configuration
+        other.keyID = "NEWKEY0001"
+        try bench.service.reloadKey(other)
         #expect(await bench.service.channelFigures().first?.tokenRenewals == 1)
         await bench.service.stop(deadline: .zero)
         #expect(await bench.service.channelFigures().isEmpty)

@@ -240,6 +240,40 @@ struct ConnectionFaultTests {
         sandbox.end()
     }
 
+    /// Apple takes at most one new token of a key in 20 minutes, however often an operator loads it.
+    @Test func makesNoNewTokenForTheSameKey() async throws {
+        let bench = try Bench { $0.answer(200) }
+        try bench.register(deviceTokens(2))
+        for round in 0..<5 {
+            try bench.service.reloadKey(bench.configuration)
+            try bench.send(10, from: round * 10)
+            #expect(await bench.drain() == 0)
+        }
+        try expectAllOnce(bench, 100)
+        #expect(Set(bench.gateway.received.map { $0["authorization"] }).count == 1)
+        #expect(bench.gateway.connectionCount == 1)
+        #expect(bench.lines.filter { $0.contains("key_loaded") }.count == 5)
+    }
+
+    /// It may have been mended at Apple's side.
+    @Test func triesTheSameKeyAgainWhenItIsLoadedAgain() async throws {
+        let clock = TestClock(patience: 10_000)
+        // The key stops three times, and works the fourth.
+        let bench = try Bench(clock: clock) { request in
+            if request.number <= 3 { request.refuse(403, "Forbidden") } else { request.answer(200) }
+        }
+        try bench.register(deviceTokens(2))
+        try bench.send(10)
+        for _ in 0..<3 {
+            #expect(await bench.service.drain(giveUpAfter: .seconds(5)) == 20)
+            try bench.service.reloadKey(bench.configuration)
+        }
+        #expect(await bench.drain() == 0)
+        try expectAllOnce(bench, 20)
+        // What it began with, and one since.
+        #expect(Set(bench.gateway.received.map { $0["authorization"] }).count <= 2)
+    }
+
     /// What an old key's requests are answered after the change says nothing of the new one.
     @Test func blamesANewKeyForNothing() async throws {
         let reached = Signal()

@@ -55,14 +55,30 @@ final class APNsChannel: PushChannel {
         }
     }
 
-    /// Signs with another key from now on; what the present one was stopped for is forgotten. Connections are made anew.
+    /// Signs with this key from now on. What the present one was stopped for is forgotten, even when it is the same; but
+    /// that a key is loaded again which works changes nothing. Connections are made anew.
     func replaceKey(_ privateKey: PrivateKey, id: String, teamID: String) throws {
-        let token = try ProviderToken(
-            key: privateKey, keyID: id, teamID: teamID, now: clock.now, generation: key.token.generation + 1)
-        key.replace(id: id, token: token)
-        keepsRowsBack = false
-        for pool in pools.values { pool?.replaceConnections() }
+        let isSame = key.token.isSigned(by: privateKey, id: id, teamID: teamID)
+        if !isSame || !key.stopped.isEmpty {
+            key.replace(id: id, token: try token(after: key.token, isSame, privateKey, id, teamID))
+            keepsRowsBack = false
+            for pool in pools.values { pool?.replaceConnections() }
+        }
         emit("push", "key_loaded", ["channel": "apns", "key": id])
+    }
+
+    /// The same key's next token comes no sooner than Apple likes, however often the key is loaded.
+    private func token(
+        after old: ProviderToken, _ isSame: Bool, _ privateKey: PrivateKey, _ id: String, _ teamID: String
+    ) throws -> ProviderToken {
+        let now = clock.now
+        guard isSame else {
+            return try ProviderToken(
+                key: privateKey, keyID: id, teamID: teamID, now: now, generation: old.generation + 1)
+        }
+        var token = old
+        _ = token.refresh(stale: token.generation, now: now)
+        return token
     }
 
     var figures: ChannelFigures {

@@ -48,6 +48,10 @@ struct ProviderToken: Sendable, CustomStringConvertible, CustomReflectable {
         return renew(now: now)
     }
 
+    func isSigned(by other: PrivateKey, id: String, teamID: String) -> Bool {
+        key.publicKey == other.publicKey && keyID == id && self.teamID == teamID
+    }
+
     @discardableResult
     private mutating func renew(now: Int64) -> Bool {
         // Without randomness there is no signature: the present token serves on, and this is tried again.
