@@ -15,6 +15,7 @@ let package = Package(
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(
             name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+        .target(name: "CMicrohttpdAnswers", dependencies: ["CMicrohttpd"]),
         .systemLibrary(name: "CLinux"),
 
         .target(name: "Crypto", dependencies: ["COpenSSL", "CSecp256k1"]),
@@ -26,7 +27,9 @@ let package = Package(
         .target(name: "Push", dependencies: ["Storage", "HookKit", "Net", "Crypto"]),
         .target(
             name: "XRPC",
-            dependencies: ["Storage", "Identity", "HookKit", "ATProto", "Crypto", "CMicrohttpd", "CLinux"],
+            dependencies: [
+                "Storage", "Identity", "HookKit", "ATProto", "Crypto", "CMicrohttpd", "CMicrohttpdAnswers", "CLinux",
+            ],
             exclude: ["Lexicons"],
             // Built into the program, so that a copied binary needs no files beside it.
             resources: ["icon.svg", "page.css", "page.html", "page.js", "sign_in.html"].map {

@@ -21,10 +21,10 @@ extension Connection {
     public func devices(didPrefix prefix: String, after place: (did: String, id: Int64) = ("", 0), limit: Int) throws
         -> [DeviceListing]
     {
-        let statement = try statement(
+        let statement = try prepare(
             """
-            SELECT id, did, platform, environment, topic, label, substr(token, -8), createdAt, lastSeenAt,
-                failedAt, failure
+            SELECT id, did, platform, environment, topic, label, \(DeviceToken.suffixSQL("token")), createdAt,
+                lastSeenAt, failedAt, failure
             FROM _push_tokens WHERE did >= ?1 AND did < ?2 AND (did, id) > (?3, ?4) ORDER BY did, id LIMIT ?5
             """)
         statement.bind(1, prefix)

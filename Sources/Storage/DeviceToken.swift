@@ -23,4 +23,9 @@ public enum DeviceToken {
 
     /// All that logs and lists show of a token: its last 8 characters, or half of it where that is less.
     public static func suffix(of token: String) -> String { String(token.suffix(min(8, token.count / 2))) }
+
+    /// The same as SQL.
+    static func suffixSQL(_ column: String) -> String {
+        "substr(\(column), length(\(column)) - min(8, length(\(column)) / 2) + 1)"
+    }
 }

@@ -29,7 +29,7 @@ public struct OutboxRow: Sendable, Hashable {
 extension OutboxRow {
     /// The columns that a row is read from, of `_push_queue AS q` and what `others` joins to it.
     fileprivate static let columns = """
-        q.id, q.state, q.did, m.hook, m.uri, m.rev, substr(t.token, -8), t.environment, q.attempts, q.last_error,
+        q.id, q.state, q.did, m.hook, m.uri, m.rev, \(DeviceToken.suffixSQL("t.token")), t.environment, q.attempts, q.last_error,
         q.created_at, q.expires_at, q.next_attempt_at, q.sent_at, q.failed_at, q.dedupe_key
         """
 

@@ -145,7 +145,8 @@ private let now: Int64 = 1_700_000_000_000
         #expect(own.map(\.id) == [2, 4, 1, 5], "those of one account in the order of registration")
         #expect(own.allSatisfy { $0.label == "<b>" && $0.environment == "sandbox" })
         let long = try database.read { try $0.devices(didPrefix: "did:plc:b", limit: 9) }
-        #expect(long.map(\.tokenSuffix) == ["ng-token"])
+        #expect(long.map(\.tokenSuffix) == ["g-token"])
+        #expect(own.map(\.tokenSuffix) == ["22", "00", "11", "33"], "half of a short one at most")
 
         var seen: [Int64] = []
         var place: (did: String, id: Int64) = ("", 0)

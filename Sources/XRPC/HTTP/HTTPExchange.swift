@@ -1,4 +1,5 @@
 import CMicrohttpd
+import CMicrohttpdAnswers
 import Synchronization
 
 /// One request and its answer, from the request line to the last byte. Made and freed by libmicrohttpd's callbacks on
@@ -121,7 +122,7 @@ final class HTTPExchange: @unchecked Sendable {
         defer { MHD_destroy_response(made) }
         for (name, value) in response.headers { _ = MHD_add_response_header(made, name, value) }
         if server.isStopping { _ = MHD_add_response_header(made, "Connection", "close") }
-        return MHD_queue_response(handle, UInt32(response.status), made)
+        return hark_mhd_queue(handle, UInt32(response.status), made)
     }
 
     /// The last byte of the answer is sent, or the connection lost.
