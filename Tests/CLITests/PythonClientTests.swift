@@ -31,14 +31,20 @@ private enum AtprotoPackage {
 struct PythonClientTests {
     /// Against a real `hark serve`, whose directory lists the account under the key that Python has made.
     @Test(arguments: ["k256", "p256"])
-    func registersAndUnregisters(curve: String) async throws {
+    func registersPutsSettingsAndUnregisters(curve: String) async throws {
         try await ServeStage.run { stage in
             let answers = try await self.answers(stage, curve)
-            #expect(answers.count == 9)
+            #expect(answers.count == 13)
             for (index, family) in ["social.hatk.push", "dev.hatk.push"].enumerated() {
-                let part = answers.dropFirst(index * 3).prefix(3)
+                let part = answers.dropFirst(index * 5).prefix(5)
                 #expect(part.first?.hasPrefix("\(family).registerToken 200 {\"id\": ") == true)
                 #expect(part.dropFirst().first?.contains("\"tokenSuffix\": \"89abcdef\"") == true)
+                let settings =
+                    #"{"push": false, "types": [{"from": "follows", "push": true, "type": "follow"}]}"#
+                #expect(
+                    Array(part.dropFirst(2).prefix(2)) == [
+                        "\(family).putSettings 200 \(settings)", "\(family).getSettings 200 \(settings)",
+                    ])
                 #expect(part.last == "\(family).unregisterToken 200 {}")
             }
             #expect(

@@ -1,4 +1,4 @@
-"""Registers and unregisters a device with the Python package `atproto`, with a key and tokens of its own making.
+"""Registers and unregisters a device, and puts settings, with the Python package `atproto`, with a key and tokens of its own making.
 
 usage: register.py PORT SERVER-DID ACCOUNT-DID p256|k256
 
@@ -49,6 +49,8 @@ for family in ("social.hatk.push", "dev.hatk.push"):
     for name, data in (
         ("registerToken", {"token": device, "platform": "apns", "label": "Python"}),
         ("listDevices", None),
+        ("putSettings", {"push": False, "types": [{"type": "follow", "from": "follows"}]}),
+        ("getSettings", None),
         ("unregisterToken", {"token": device}),
     ):
         method = f"{family}.{name}"
