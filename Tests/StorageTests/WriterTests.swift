@@ -179,7 +179,11 @@ private final class Gate: Sendable {
     private let count = Mutex(0)
     private let semaphore = Semaphore()
 
-    func wait() { semaphore.wait() }
+    /// It stays open: the body that waits here runs once more when a neighbour takes its transaction along.
+    func wait() {
+        semaphore.wait()
+        semaphore.signal()
+    }
 
     func arrived(of all: Int) {
         let isLast = count.withLock { count in
