@@ -14,7 +14,7 @@ struct IndexBenchmark {
     private var rounds = 5
     /// Those of Hark's writer.
     private static let pragmas = [
-        "PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL", "PRAGMA cache_size = -44000",
+        "PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL", "PRAGMA cache_size = -40000",
         "PRAGMA journal_size_limit = 67108864", "PRAGMA temp_store = MEMORY",
     ]
     /// By what is printed for it; the disk's is the working directory's.

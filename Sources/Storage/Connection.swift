@@ -75,7 +75,7 @@ public final class Connection {
             """
             PRAGMA journal_mode = WAL;
             PRAGMA synchronous = NORMAL;
-            PRAGMA cache_size = -44000;
+            PRAGMA cache_size = -40000;
             PRAGMA journal_size_limit = 67108864;
             PRAGMA secure_delete = FAST;
             """)

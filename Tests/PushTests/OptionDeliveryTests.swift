@@ -149,12 +149,9 @@ struct OptionDeliveryTests {
         let retry = try other.writeBlocking { try $0.retryPush(1, now: now, lifetime: 1000) }
         #expect(retry == .due)
         other.close()
-        var left = 200_000
-        while left > 0 {
-            let states = try bench.rows().map(\.state)
-            if states == ["sent"] { break }
-            // A row that is being sent must not see its lease go by.
-            if states != ["running"] { clock.advance(by: 30_000) }
+        var left = 2000
+        while try bench.rows().map(\.state) != ["sent"], left > 0 {
+            clock.advance(by: 30_000)
             await Task.yield()
             left -= 1
         }
