@@ -2,32 +2,15 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A virtual environment with the package `atproto`, which nobody here wrote: made once beside the build's products,
-/// where there is Python and a package index.
 private enum AtprotoPackage {
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    static let script = root.appendingPathComponent("Python/register.py").path
-
-    /// Its Python; nil where it cannot be had.
-    static let python: String? = {
-        let folder = root.deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent(".build/atproto-venv").path
-        let python = folder + "/bin/python"
-        let check = ["-c", "import atproto"]
-        if run(python, check) { return python }
-        let isMade =
-            run("/usr/bin/env", ["python3", "-m", "venv", "--clear", folder])
-            && run(python, ["-m", "pip", "install", "--quiet", "--timeout", "10", "--retries", "0", "atproto==0.0.73"])
-        return isMade && run(python, check) ? python : nil
-    }()
-
-    private static func run(_ program: String, _ arguments: [String]) -> Bool {
-        let process = try? ChildProcess(program, arguments, errors: .null)
-        return process?.waitForExit().status == 0
-    }
+    static let environment = PythonEnvironment(package: "atproto", version: "0.0.73")
+    static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("Python/register.py").path
 }
 
-@Suite(.fewAtATime, .enabled(if: AtprotoPackage.python != nil, "the Python package atproto cannot be installed here"))
+@Suite(
+    .fewAtATime,
+    .enabled("the Python package atproto cannot be installed here") { await AtprotoPackage.environment.python != nil })
 struct PythonClientTests {
     /// Against a real `hark serve`, whose directory lists the account under the key that Python has made.
     @Test(arguments: ["k256", "p256"])
@@ -61,7 +44,7 @@ struct PythonClientTests {
         let account = "did:plc:adaaaaaaaaaaaaaaaaaaaaaa"
         let (input, output) = (Pipe(), Pipe())
         let python = try ChildProcess(
-            try #require(AtprotoPackage.python),
+            try #require(await AtprotoPackage.environment.python),
             [AtprotoPackage.script, "\(stage.port)", ServeStage.did, account, curve],
             input: .descriptor(input.fileHandleForReading.fileDescriptor),
             output: .descriptor(output.fileHandleForWriting.fileDescriptor))

@@ -5,7 +5,7 @@ import Testing
 
 /// `kill -9` again and again while hundreds of pushes are in flight: nothing is missing, and twice comes only what was
 /// in flight. `hark-bench crash` does the same at large, at random instants.
-@Suite(.fewAtATime, .timeLimit(.minutes(2))) struct RepeatedKillTests {
+@Suite(.fewAtATime, .timeLimit(.minutes(10))) struct RepeatedKillTests {
     @Test func losesNothingThroughManyKills() async throws {
         let evening = GrainEvening(seed: 21, events: 1_500)
         let pushes = AsyncStream.makeStream(of: Void.self)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Indexer
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct HookDeadlinesTests {
     @Test func failsWhatRunsTooLongAndNothingElse() async throws {
         let deadlines = HookDeadlines(limit: .milliseconds(20))

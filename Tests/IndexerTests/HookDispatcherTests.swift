@@ -5,7 +5,7 @@ import Testing
 
 @testable import Indexer
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct HookDispatcherTests {
     private let scratch: ScratchFolder
     private let database: Database

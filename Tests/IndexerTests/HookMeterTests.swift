@@ -5,7 +5,7 @@ import Testing
 @testable import Indexer
 
 /// What is counted of each hook's runs.
-@Suite(.fewAtATime, .timeLimit(.minutes(1))) struct HookMeterTests {
+@Suite(.fewAtATime, .timeLimit(.minutes(10))) struct HookMeterTests {
     private struct Broken: Error, CustomStringConvertible {
         var description: String { "<b>broken</b> " + String(repeating: "é", count: 400) }
     }

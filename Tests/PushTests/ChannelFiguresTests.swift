@@ -5,7 +5,7 @@ import Testing
 @testable import Push
 
 /// What operators see of the connections to Apple.
-@Suite(.fewAtATime, .timeLimit(.minutes(1))) struct ChannelFiguresTests {
+@Suite(.fewAtATime, .timeLimit(.minutes(10))) struct ChannelFiguresTests {
     @Test func tellsWhatIsOpen() async throws {
         let arrived = Signal()
         let bench = try Bench { request in

@@ -7,7 +7,7 @@ import Testing
 @testable import Push
 
 /// From the outbox to a gateway whose connections fail in every way: nothing is lost, nothing is doubled.
-@Suite(.fewAtATime, .timeLimit(.minutes(1)))
+@Suite(.fewAtATime, .timeLimit(.minutes(10)))
 struct ConnectionFaultTests {
     /// Real deadlines of connections, short; the clock of rows and backoff is virtual.
     private static var impatient: PushTuning {

@@ -6,7 +6,7 @@ import Testing
 @testable import Push
 @testable import Storage
 
-@Suite(.fewAtATime, .timeLimit(.minutes(1)))
+@Suite(.fewAtATime, .timeLimit(.minutes(10)))
 struct DeliveryTests {
     @Test func deliversEachPushOnceAsAppleWantsIt() async throws {
         let bench = try Bench { $0.answer(200) }

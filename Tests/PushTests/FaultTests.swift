@@ -6,7 +6,7 @@ import Testing
 
 @testable import Push
 
-@Suite(.fewAtATime, .timeLimit(.minutes(1)))
+@Suite(.fewAtATime, .timeLimit(.minutes(10)))
 struct FaultTests {
     @Test func losesNothingWhenTheGatewaySaysGoAway() async throws {
         // Takes ten requests a connection, sees as many more as are in flight, and disowns those.

@@ -41,7 +41,7 @@ final class ForeignServer: Sendable {
         let errors = ChildProcess.Stream.file(try folder.file("log.errors"))
         switch kind {
         case .python:
-            guard let python = Self.python else { throw Failure("no Python with h2") }
+            guard let python = await Self.h2.python else { throw Failure("no Python with h2") }
             process = try ChildProcess(
                 python, [Self.scripts + "/h2_gateway.py", fault] + files, output: .file(log), errors: errors)
         case .node:
@@ -104,23 +104,12 @@ final class ForeignServer: Sendable {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     private static let scripts = root.appendingPathComponent("Servers").path
 
-    static let hasNode = run("/usr/bin/env", ["node", "-e", "require('node:http2')"])
+    static let h2 = PythonEnvironment(package: "h2", version: "4.4.1")
 
-    /// A virtual environment beside the build's products; nil where there is neither Python nor a package index.
-    static let python: String? = {
-        let folder = root.deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent(".build/h2-venv").path
-        let python = folder + "/bin/python"
-        let check = ["-c", "import h2"]
-        if run(python, check) { return python }
-        let isMade =
-            run("/usr/bin/env", ["python3", "-m", "venv", "--clear", folder])
-            && run(python, ["-m", "pip", "install", "--quiet", "--timeout", "10", "--retries", "0", "h2==4.4.1"])
-        return isMade && run(python, check) ? python : nil
-    }()
-
-    private static func run(_ program: String, _ arguments: [String]) -> Bool {
-        let process = try? ChildProcess(program, arguments, output: .null, errors: .null)
-        return process?.waitForExit().status == 0
+    static var hasNode: Bool {
+        get async {
+            let node = try? ChildProcess("/usr/bin/env", ["node", "-e", "require('node:http2')"], errors: .null)
+            return await node?.exit.status == 0
+        }
     }
 }

@@ -42,7 +42,7 @@ struct ForeignServerTests {
     ]
 
     @Test(
-        .enabled(if: ForeignServer.python != nil, "the Python package h2 cannot be installed here"),
+        .enabled("the Python package h2 cannot be installed here") { await ForeignServer.h2.python != nil },
         arguments: python)
     func outlastsAPythonServer(_ fault: Case) async throws { try await outlast(.python, fault) }
 
@@ -54,7 +54,7 @@ struct ForeignServerTests {
         Case("Pings", .all), Case("FailsAtOnce", .little),
     ]
 
-    @Test(.enabled(if: ForeignServer.hasNode, "there is no Node here"), arguments: node)
+    @Test(.enabled("there is no Node here") { await ForeignServer.hasNode }, arguments: node)
     func outlastsANodeServer(_ fault: Case) async throws { try await outlast(.node, fault) }
 
     /// Deadlines that a fault needs to be noticed; where none is, an answer may take as long as it likes.

@@ -7,7 +7,7 @@ import Testing
 @testable import Push
 
 /// The provider token over hours of a virtual clock, as a gateway sees it.
-@Suite(.fewAtATime, .timeLimit(.minutes(2)))
+@Suite(.fewAtATime, .timeLimit(.minutes(10)))
 struct ProviderTokenDeliveryTests {
     private static let minute: Int64 = 60_000
 

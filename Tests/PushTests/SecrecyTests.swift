@@ -8,7 +8,7 @@ import Testing
 @testable import Storage
 
 /// A long delivery to a gateway that does everything wrong and says every secret back: none of it is kept or told.
-@Suite(.fewAtATime, .timeLimit(.minutes(1)))
+@Suite(.fewAtATime, .timeLimit(.minutes(10)))
 struct SecrecyTests {
     @Test func keepsSecretsThroughALongFaultyRun() async throws {
         var tuning = PushTuning()

@@ -7,7 +7,7 @@ import Testing
 @testable import Push
 
 /// Against the stand-in that judges requests as strictly as Apple does.
-@Suite(.fewAtATime, .timeLimit(.minutes(1)))
+@Suite(.fewAtATime, .timeLimit(.minutes(10)))
 struct SimulatorTests {
     private func simulator(
         _ credentials: APNsCredentials, _ flags: [(String, String)] = [],
