@@ -23,15 +23,7 @@ struct DemoRegistrations: Sendable {
         let serving = try await Serving(configuration, hooks: [], version: Version.current, log: log)
         let app = try SimulatedApp(server: "http://127.0.0.1:\(serving.port)", audience: did)
         return try await interruptible {
-            var registrations = DemoRegistrations()
-            for device in evening.devices {
-                try await registrations.register(device.token, of: try owner(device.did, in: directory), with: app)
-            }
-            if let seller = directory.identities.first {
-                try await registrations.register(soldPhone, of: seller, with: app)
-                try await registrations.unregister(soldPhone, of: seller, with: app)
-            }
-            return registrations
+            try await registerAll(evening, in: directory, with: app)
         } finally: {
             app.close()
             await serving.stop()
@@ -39,22 +31,39 @@ struct DemoRegistrations: Sendable {
         }
     }
 
-    private static func owner(_ did: String, in directory: PLCSimulator) throws(RunError) -> PLCIdentity {
+    private static func registerAll(
+        _ evening: GrainEvening, in directory: PLCSimulator, with app: SimulatedApp
+    ) async throws -> DemoRegistrations {
+        var registrations = DemoRegistrations()
+        for device in evening.devices {
+            let owner = try owner(device.did, in: directory)
+            try await registrations.register(device.token, of: owner, with: app)
+        }
+        if let seller = directory.identities.first {
+            try await registrations.register(soldPhone, of: seller, with: app)
+            try await registrations.unregister(soldPhone, of: seller, with: app)
+        }
+        return registrations
+    }
+
+    private static func owner(_ did: String, in directory: PLCSimulator) throws -> PLCIdentity {
         guard let owner = directory.identity(did) else { throw RunError("the directory does not list \(did)") }
         return owner
     }
 
     private mutating func register(_ token: String, of owner: PLCIdentity, with app: SimulatedApp) async throws {
-        try Self.check(try await app.register(token, of: owner), "register")
+        let answer = try await app.register(token, of: owner)
+        try Self.check(answer, "register")
         registered += 1
     }
 
     private mutating func unregister(_ token: String, of owner: PLCIdentity, with app: SimulatedApp) async throws {
-        try Self.check(try await app.unregister(token, of: owner), "unregister")
+        let answer = try await app.unregister(token, of: owner)
+        try Self.check(answer, "unregister")
         unregistered += 1
     }
 
-    private static func check(_ answer: SimulatedApp.Answer, _ deed: String) throws(RunError) {
+    private static func check(_ answer: SimulatedApp.Answer, _ deed: String) throws {
         guard answer.status != 200 else { return }
         throw RunError("the server would not \(deed) a device: \(answer.status) \(answer.error ?? "")")
     }
