@@ -125,7 +125,7 @@ final class CrashStage {
 
     /// A delivery as bytes: two of the evening's names are equal as text, but not as bytes.
     private static func key(_ delivery: ExpectedDelivery) -> [UInt8] {
-        key(delivery.token, delivery.push.title, delivery.push.body, delivery.push.members)
+        key(delivery.token, delivery.push.title, delivery.push.body, delivery.push.data)
     }
 
     private static func key(_ push: ReceivedPush) -> [UInt8] {

@@ -8,9 +8,11 @@ extension OutboxEntry {
     /// - Parameters:
     ///   - now: milliseconds since 1970.
     ///   - lifetime: milliseconds for which it is tried, unless it says otherwise itself.
+    ///   - namesRecipient: whether the payload says whose it is.
     ///   - badges: keeps the closures that count badges.
     init(
-        _ notification: borrowing Notification, origin: SendOrigin, now: Int64, lifetime: Int64, badges: BadgeClosures
+        _ notification: borrowing Notification, origin: SendOrigin, now: Int64, lifetime: Int64,
+        namesRecipient: Bool, badges: BadgeClosures
     ) throws(NotificationRefusal) {
         let collapseID = notification.collapseID.flatMap { $0.isEmpty ? nil : $0 }
         if let collapseID { try Self.check(collapseID) }
@@ -18,7 +20,7 @@ extension OutboxEntry {
         if notification.isBackground { try Self.checkBackground(notification) }
         let expiresAt = try Self.end(of: notification, now: now) ?? now + lifetime
         guard expiresAt > now else { throw .expired }
-        let payload = try APNsPayload(notification)
+        let payload = try APNsPayload(notification, namesRecipient: namesRecipient)
         let isBackground = notification.isBackground
         self.init(
             did: notification.did, hook: origin.hook, uri: origin.uri, rev: origin.rev, place: origin.place,

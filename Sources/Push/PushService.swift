@@ -96,7 +96,7 @@ public final class PushService: Sendable {
             return .entry(
                 try OutboxEntry(
                     notification, origin: origin, now: now, lifetime: tuning.lifetime.wholeMilliseconds,
-                    badges: badges.closures))
+                    namesRecipient: tuning.namesRecipient, badges: badges.closures))
         } catch {
             published.add("refused", error.name)
             emit(
@@ -110,11 +110,11 @@ public final class PushService: Sendable {
     ///
     /// - Throws: what `draft` reports, with a description for people.
     public static func entry(
-        of notification: Notification, origin: SendOrigin, lifetime: Duration
+        of notification: Notification, origin: SendOrigin, tuning: PushTuning
     ) throws -> OutboxEntry {
         try OutboxEntry(
-            notification, origin: origin, now: SystemClock().now, lifetime: lifetime.wholeMilliseconds,
-            badges: BadgeClosures())
+            notification, origin: origin, now: SystemClock().now, lifetime: tuning.lifetime.wholeMilliseconds,
+            namesRecipient: tuning.namesRecipient, badges: BadgeClosures())
     }
 
     /// Takes up what an earlier process left, and begins to deliver.

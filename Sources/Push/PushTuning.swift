@@ -38,6 +38,8 @@ public struct PushTuning: Sendable {
     public var maximumAge: Duration?
     /// How long ended rows, and the notes on what made none, are kept.
     public var retention = Duration.seconds(7 * 86_400)
+    /// Every payload says whose it is, for apps in which a device has several accounts.
+    public var namesRecipient = true
     /// What says who follows whom, for those who want to hear of people whom they follow alone.
     public var follows = FollowRecords.grain
     /// How often to look for rows that another process has made due; nil: never.

@@ -57,7 +57,7 @@ public struct DirectPush: Sendable {
         let notification = try message.notification()
         let entry: OutboxEntry
         do {
-            entry = try PushService.entry(of: notification, origin: origin, lifetime: configuration.tuning.lifetime)
+            entry = try PushService.entry(of: notification, origin: origin, tuning: configuration.tuning)
         } catch {
             throw OperatorError("such a push cannot be sent: \(error)")
         }

@@ -61,7 +61,7 @@ struct ReplayStage {
 
     /// A delivery as one text, so that two lists of them compare as lists of bytes.
     static func keys(_ deliveries: [ExpectedDelivery]) -> [[UInt8]] {
-        sorted(deliveries.map { key($0.token, $0.push.title, $0.push.body, $0.push.members) })
+        sorted(deliveries.map { key($0.token, $0.push.title, $0.push.body, $0.push.data) })
     }
 
     static func keys(_ pushes: [ReceivedPush]) -> [[UInt8]] {

@@ -120,8 +120,8 @@ import Testing
         let received = stage.simulator.received.filter(\.isAccepted)
         #expect(
             Set(received.map(\.data)) == [
-                ["type": "gallery-favorite", "uri": gallery, "did": ada],
-                ["type": "follow", "did": cay, "recipient": ada],
+                ["type": "gallery-favorite", "uri": gallery],
+                ["type": "follow", "did": cay],
             ])
         #expect(received.count == 2)
         let answers = [

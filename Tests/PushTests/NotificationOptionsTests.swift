@@ -10,7 +10,8 @@ struct NotificationOptionsTests {
     private let origin = SendOrigin(hook: "h", uri: "at://x", rev: "r", place: 0)
 
     private func entry(_ notification: HookKit.Notification) throws -> OutboxEntry {
-        try OutboxEntry(notification, origin: origin, now: Self.now, lifetime: 1000, badges: BadgeClosures())
+        try OutboxEntry(
+            notification, origin: origin, now: Self.now, lifetime: 1000, namesRecipient: true, badges: BadgeClosures())
     }
 
     /// A notification as `push.send` makes it.

@@ -46,6 +46,12 @@ struct PayloadTests {
         #expect(String(decoding: payload.bytes, as: UTF8.self) == start + members + "}")
     }
 
+    @Test func holdsDataAloneWhereNobodyRegisters() throws {
+        let payload = try APNsPayload(title: "t", body: "b", data: ["uri": "at://x"], namesRecipient: false)
+        let text = #"{"aps":{"alert":{"title":"t","body":"b"},"sound":"default"},"uri":"at://x"}"#
+        #expect(String(decoding: payload.bytes, as: UTF8.self) == text)
+    }
+
     @Test(arguments: [
         ("plain", "plain"), ("\"\\", #"\"\\"#), ("\0", #"\u0000"#), ("\u{1F}\u{7F}", "\\u001f\u{7F}"),
         ("\n\r\t\u{8}\u{C}", #"\n\r\t\b\f"#), ("/é\u{2028}👩‍👩‍👧\u{202E}", "/é\u{2028}👩‍👩‍👧\u{202E}"),
@@ -117,7 +123,7 @@ struct PayloadTests {
         let notification = Notification(did: "did:plc:a", title: "t", body: "b", collapseID: id)
         let origin = SendOrigin(hook: "h", uri: "at://x", rev: "r", place: 0)
         let entry = try? OutboxEntry(
-            notification, origin: origin, now: 1, lifetime: 6, badges: BadgeClosures())
+            notification, origin: origin, now: 1, lifetime: 6, namesRecipient: true, badges: BadgeClosures())
         #expect((entry != nil) == isFine)
         #expect(entry == nil || entry?.message.collapseID == id)
     }
@@ -126,7 +132,7 @@ struct PayloadTests {
         let notification = Notification(did: "did:plc:a", title: "t", body: "b", collapseID: "")
         let origin = SendOrigin(hook: "h", uri: "at://x", rev: "r", place: 3)
         let entry = try OutboxEntry(
-            notification, origin: origin, now: 1, lifetime: 6, badges: BadgeClosures())
+            notification, origin: origin, now: 1, lifetime: 6, namesRecipient: true, badges: BadgeClosures())
         #expect(entry.message.collapseID == nil)
         #expect(entry.place == 3)
         #expect(entry.message.priority == 10)
@@ -136,7 +142,8 @@ struct PayloadTests {
 }
 
 extension APNsPayload {
-    init(title: String, body: String, data: [String: String]) throws {
-        try self.init(Notification(did: "did:plc:a", title: title, body: body, data: data))
+    init(title: String, body: String, data: [String: String], namesRecipient: Bool = true) throws {
+        try self.init(
+            Notification(did: "did:plc:a", title: title, body: body, data: data), namesRecipient: namesRecipient)
     }
 }

@@ -161,7 +161,7 @@ final class CrashStage {
         let living = evening.devices.filter { !knowsDead || $0.deadAnswer == nil }
         let devices = Dictionary(grouping: living, by: \.did)
         return evening.expectations.pushes.flatMap { push in
-            (devices[push.recipient] ?? []).map { Self.key($0.token, push.title, push.body, push.members) }
+            (devices[push.recipient] ?? []).map { Self.key($0.token, push.title, push.body, push.data) }
         }.sorted()
     }
 

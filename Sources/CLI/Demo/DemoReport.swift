@@ -75,7 +75,7 @@ struct DemoReport: Sendable {
         let parts: [[UInt8]]
 
         init(_ expected: ExpectedDelivery) {
-            self.init(expected.token, expected.push.title, expected.push.body, expected.push.members)
+            self.init(expected.token, expected.push.title, expected.push.body, expected.push.data)
         }
 
         init(_ push: ReceivedPush) { self.init(push.token, push.title ?? "", push.body ?? "", push.data) }

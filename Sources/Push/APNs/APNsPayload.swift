@@ -19,22 +19,23 @@ struct APNsPayload {
 
     /// Cuts at a grapheme what does not fit: the body first, the title when that is not enough. Leaves room for a badge
     /// that is counted later. The keys of `data` are sorted, so that equal notifications have equal bytes.
-    init(_ notification: borrowing Notification) throws(NotificationRefusal) {
+    init(_ notification: borrowing Notification, namesRecipient: Bool) throws(NotificationRefusal) {
         try Self.check(notification)
         let limit = Self.maximumBytes - (notification.badge?.isCountedLater == true ? Self.badgeRoom : 0)
         let (title, body) = (notification.title, notification.body)
-        let whole = Self.assemble(notification, title: title, body: body)
+        let members = Self.members(of: notification, namesRecipient)
+        let whole = Self.assemble(notification, members, title: title, body: body)
         if whole.count <= limit {
             bytes = whole
             return
         }
-        let frame = Self.assemble(notification, title: "", body: "").count
+        let frame = Self.assemble(notification, members, title: "", body: "").count
         let room = limit - frame
         guard room >= 0 else { throw .payloadTooLarge(frame, limit: limit) }
         // The title may have all that a body of one ellipsis leaves.
         let cutTitle = Self.cut(title, to: body.isEmpty ? room : max(room - Self.ellipsis.utf8.count, 0))
         let cutBody = Self.cut(body, to: room - JSONText.encodedCount(cutTitle))
-        bytes = Self.assemble(notification, title: cutTitle, body: cutBody)
+        bytes = Self.assemble(notification, members, title: cutTitle, body: cutBody)
         guard bytes.count <= limit else { throw .payloadTooLarge(bytes.count, limit: limit) }
     }
 
@@ -77,8 +78,11 @@ struct APNsPayload {
 // MARK: Writing
 
 extension APNsPayload {
-    private static func assemble(_ notification: Notification, title: String, body: String) -> [UInt8] {
-        let members = members(of: notification)
+    private typealias Member = (key: String, value: String)
+
+    private static func assemble(
+        _ notification: Notification, _ members: [Member], title: String, body: String
+    ) -> [UInt8] {
         let size = members.reduce(title.utf8.count + body.utf8.count) {
             $0 + $1.key.utf8.count + $1.value.utf8.count + 6
         }
@@ -98,15 +102,15 @@ extension APNsPayload {
         return writer.bytes
     }
 
-    /// `data` as it is, and the recipient, so that an app with several accounts can tell whose the notification is: as
-    /// `did`, or as `recipient` where `data` has a `did` of its own. Sorted by key.
-    private static func members(of notification: Notification) -> [(key: String, value: String)] {
-        var members: [(key: String, value: String)] = []
+    /// `data` as it is, and the recipient if wanted, so that an app with several accounts can tell whose the notification
+    /// is: as `did`, or as `recipient` where `data` has a `did` of its own. Sorted by key.
+    private static func members(of notification: Notification, _ namesRecipient: Bool) -> [Member] {
+        var members: [Member] = []
         members.reserveCapacity(notification.data.count + 1)
         members += notification.data
         let did = members.first { $0.key == "did" }?.value
         let name = did == nil ? "did" : "recipient"
-        if did != notification.did, !members.contains(where: { $0.key == name }) {
+        if namesRecipient, did != notification.did, !members.contains(where: { $0.key == name }) {
             members.append((name, notification.did))
         }
         members.sort { $0.key < $1.key }

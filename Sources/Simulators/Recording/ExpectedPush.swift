@@ -12,12 +12,6 @@ public struct ExpectedPush: Sendable, Hashable, CustomStringConvertible {
         self.data = data
     }
 
-    /// The payload's keys beside `aps`: `data`, and the recipient where `data` does not name them.
-    public var members: [String: String] {
-        guard let did = data["did"] else { return data.merging(["did": recipient]) { own, _ in own } }
-        return did == recipient ? data : data.merging(["recipient": recipient]) { own, _ in own }
-    }
-
     public var description: String { "\(recipient): \(title) / \(body) \(data.sorted { $0.key < $1.key })" }
 
     /// Texts are equal when their bytes are: two of the evening's names differ in nothing else.
