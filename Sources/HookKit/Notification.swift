@@ -13,7 +13,7 @@ public struct Notification: Sendable {
     public var subtitle: String?
     /// Cut at a grapheme where the payload would grow beyond 4096 bytes.
     public var body: String
-    /// Top-level keys of the payload beside `aps`, sent as they are. Where apps register, the payload also names its
+    /// Top-level keys of the payload beside `aps`, sent as they are. But in a replay, the payload also names its
     /// recipient: as `did`, or as `recipient` where there is a `did` in here. `type` is what the recipient may have turned off.
     public var data: [String: String]
 

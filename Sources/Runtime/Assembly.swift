@@ -111,7 +111,11 @@ public final class Assembly: Sendable {
     ) throws(OperatorError) -> PushService {
         var tuning = push.tuning
         tuning.lookInterval = lookInterval
-        if purpose == .replaying { tuning.maximumAge = nil }
+        if purpose == .replaying {
+            tuning.maximumAge = nil
+            // What a recording brings about is what its hooks say, to the byte.
+            tuning.namesRecipient = false
+        }
         do {
             return try PushService(
                 database: database, apns: push.apns, emit: emit, tuning: tuning,

@@ -37,7 +37,7 @@ import Testing
         #expect(simulator.received.count == 1)
         #expect(push.title == "Hello")
         #expect(push.body == "Did it reach you?")
-        #expect(push.data == ["type": "test", "empty": ""])
+        #expect(push.data == ["type": "test", "empty": "", "did": Self.ada])
         #expect(push.collapseID == "c")
         #expect(push.priority == 5)
 
@@ -65,7 +65,6 @@ import Testing
             #expect(result.status == 0, "\(result.errors)")
             #expect(result.output.hasPrefix("…cafecafe  production  sent at "))
             #expect(stage.simulator.received.map(\.title) == ["Hello"])
-            // Apps register with this server: the payload says whose it is.
             #expect(stage.simulator.received.map(\.data) == [["did": Self.ada]])
         }
     }

@@ -46,7 +46,7 @@ struct PayloadTests {
         #expect(String(decoding: payload.bytes, as: UTF8.self) == start + members + "}")
     }
 
-    @Test func holdsDataAloneWhereNobodyRegisters() throws {
+    @Test func holdsDataAloneInAReplay() throws {
         let payload = try APNsPayload(title: "t", body: "b", data: ["uri": "at://x"], namesRecipient: false)
         let text = #"{"aps":{"alert":{"title":"t","body":"b"},"sound":"default"},"uri":"at://x"}"#
         #expect(String(decoding: payload.bytes, as: UTF8.self) == text)

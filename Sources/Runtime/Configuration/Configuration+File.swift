@@ -73,8 +73,6 @@ extension Configuration {
         }
         if var pushSection = section.section("push") {
             push = PushConfiguration(&pushSection, in: surroundings, problems: &inner)
-            // Apps register here, and a device may be several accounts'.
-            push?.tuning.namesRecipient = did != nil
         }
         if var retention = section.section("retention") {
             let range = Duration.seconds(60)...(.seconds(3650 * 86_400))
