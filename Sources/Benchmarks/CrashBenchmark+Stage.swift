@@ -24,13 +24,7 @@ final class CrashStage {
         let credentials = try APNsCredentials.generate(bundleID: "social.grain.test")
         var options = APNsSimulator.Options(providers: [credentials])
         options.faults = faults
-        for device in evening.devices {
-            switch device.deadAnswer {
-            case .unregistered?: options.deadTokens.updateValue(nil, forKey: device.token)
-            case .badDeviceToken?: options.badTokens.insert(device.token)
-            case nil: break
-            }
-        }
+        options.addDead(among: evening.devices)
         simulator = try APNsSimulator(options)
         try simulator.start()
         try credentials.write(to: folder, caPEM: simulator.caPEM, port: simulator.port)

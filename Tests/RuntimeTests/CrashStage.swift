@@ -39,13 +39,7 @@ final class CrashStage {
         // Some rows are claimed a second time.
         _ = try options.faults.set("--answer", "503:every=9:first=1")
         options.faults.delay = delay...delay
-        for device in evening.devices where knowsDead {
-            switch device.deadAnswer {
-            case .unregistered?: options.deadTokens.updateValue(nil, forKey: device.token)
-            case .badDeviceToken?: options.badTokens.insert(device.token)
-            case nil: break
-            }
-        }
+        if knowsDead { options.addDead(among: evening.devices) }
         simulator = try APNsSimulator(options)
         try simulator.start()
         try folder.write(credentials.keyPEM, to: "key.p8")

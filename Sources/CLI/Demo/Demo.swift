@@ -61,13 +61,7 @@ struct Demo: Sendable {
 
     private func simulatorOptions(_ credentials: APNsCredentials) -> APNsSimulator.Options {
         var options = APNsSimulator.Options(providers: [credentials])
-        for device in evening.devices {
-            switch device.deadAnswer {
-            case .unregistered?: options.deadTokens.updateValue(nil, forKey: device.token)
-            case .badDeviceToken?: options.badTokens.insert(device.token)
-            case nil: break
-            }
-        }
+        options.addDead(among: evening.devices)
         return options
     }
 }

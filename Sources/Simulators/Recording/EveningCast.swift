@@ -27,6 +27,19 @@ public struct EveningDevice: Sendable, Hashable {
     }
 }
 
+extension APNsSimulator.Options {
+    /// Answers for the devices that are dead as the evening has it.
+    public mutating func addDead(among devices: [EveningDevice]) {
+        for device in devices {
+            switch device.deadAnswer {
+            case .unregistered?: deadTokens.updateValue(nil, forKey: device.token)
+            case .badDeviceToken?: badTokens.insert(device.token)
+            case nil: break
+            }
+        }
+    }
+}
+
 /// Everybody in the evening, invented from the seed.
 struct EveningCast: Sendable {
     let people: [EveningPerson]
