@@ -31,19 +31,20 @@ struct MultiRowInsert {
 
     /// Inserts the rows `rows`, some at a time.
     /// - Parameters:
-    ///   - share: binds the shared parameters.
+    ///   - share: binds the shared parameters of a group of rows.
     ///   - bind: binds a row's own, which begin behind the number it is given. What is bound in place must stay until
-    ///     this returns.
+    ///     the group is inserted.
     ///   - inserted: called for each group of rows with the number of those that were new.
     func run(
-        _ rows: Range<Int>, share: (Statement) -> Void = { _ in }, bind: (Statement, _ behind: Int32, Int) -> Void,
+        _ rows: Range<Int>, share: (Statement, Range<Int>) -> Void = { _, _ in },
+        bind: (Statement, _ behind: Int32, Int) -> Void,
         inserted: (Range<Int>, Int) throws -> Void = { _, _ in }
     ) throws {
         var next = rows.lowerBound
         while next < rows.upperBound {
             let count = rows.upperBound - next >= Self.width ? Self.width : 1
             let statement = count == 1 ? one : many
-            share(statement)
+            share(statement, next..<next + count)
             for row in 0..<count { bind(statement, shared + Int32(row) * perRow, next + row) }
             // Bindings stay: each use makes all of them anew.
             defer { sqlite3_reset(statement.handle) }

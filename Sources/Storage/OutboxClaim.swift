@@ -54,27 +54,24 @@ extension Transaction {
     private func duePushes(limit: Int, now: Int64) throws -> Due {
         let statement = try connection.statement(
             """
-            SELECT t.id, t.token, t.platform, t.environment, t.topic, t.lastSeenAt, q.id, q.dedupe_key, q.expires_at,
-                q.attempts, m.id, q.did, m.payload, m.collapse_id, m.priority, m.push_type, m.is_once, m.badge
-            FROM _push_queue AS q INDEXED BY _push_queue_due JOIN _push_messages AS m ON m.id = q.message_id
-                LEFT JOIN _push_tokens AS t ON t.id = q.token_id
-            WHERE q.next_attempt_at <= ? ORDER BY q.next_attempt_at, q.id LIMIT ?
+            SELECT t.id, t.token, t.platform, t.environment, t.topic, t.lastSeenAt, r.id, r.dedupe_key, r.expires_at,
+                r.attempts, r.did, r.collapse_id, r.priority, r.push_type, r.is_once, r.badge, r.payload
+            FROM _push_rows AS r INDEXED BY _push_rows_due LEFT JOIN _push_tokens AS t ON t.id = r.token_id
+            WHERE r.next_attempt_at <= ? ORDER BY r.next_attempt_at, r.id LIMIT ?
             """)
         statement.bind(1, now)
         statement.bind(2, Int64(limit))
         var due = Due()
-        // Rows of one notification mostly follow each other.
-        var last: (id: Int64, message: PushMessage)?
         try statement.forEachRow { row in
             let id = row.integer(6)
             if row.isNull(0) { return due.orphaned.append(id) }
             if row.integer(8) <= now { return due.expired.append(id) }
-            let message = last?.id == row.integer(10) ? last?.message : nil
-            let found = message ?? PushMessage(row, at: 11)
-            last = (row.integer(10), found)
+            // Rows of one notification mostly follow each other.
+            let last = due.sendable.last?.message
+            let message = last.flatMap { $0.isThat(of: row, at: 10) ? $0 : nil } ?? PushMessage(row, at: 10)
             due.sendable.append(
                 QueuedPush(
-                    id: id, message: found, device: PushDevice(row, at: 0), key: DedupeKey(row.blob(7)),
+                    id: id, message: message, device: PushDevice(row, at: 0), key: DedupeKey(row.blob(7)),
                     expiresAt: row.integer(8), attempts: Int(row.integer(9))))
         }
         return due
@@ -82,22 +79,32 @@ extension Transaction {
 
     private func lease(_ ids: [Int64], until time: Int64) throws(StorageError) {
         let statement = try connection.statement(
-            "UPDATE _push_queue SET state = 'running', next_attempt_at = NULL WHERE id BETWEEN ? AND ?")
-        for run in IDRuns(ids) {
+            "UPDATE _push_rows SET state = 'running', next_attempt_at = NULL WHERE id BETWEEN ? AND ?")
+        let runs = IDRuns(ids)
+        for run in runs {
             statement.bind(1, run.lowerBound)
             statement.bind(2, run.upperBound)
             try statement.run()
         }
-        try addLeases(IDRuns(ids), until: time)
+        try addLeases(runs, until: time)
     }
 }
 
 extension PushMessage {
-    /// From seven columns: did, payload, collapse_id, priority, push_type, is_once, badge.
+    /// From seven columns: did, collapse_id, priority, push_type, is_once, badge, payload.
     fileprivate convenience init(_ row: Statement, at column: Int32) {
         self.init(
-            did: row.text(column), payload: [UInt8](row.utf8(column + 1)), collapseID: row.optionalText(column + 2),
-            priority: Int(row.integer(column + 3)), pushType: row.text(column + 4),
-            isOnce: row.integer(column + 5) != 0, badge: row.optionalText(column + 6))
+            did: row.text(column), payload: [UInt8](row.utf8(column + 6)), collapseID: row.optionalText(column + 1),
+            priority: Int(row.integer(column + 2)), pushType: row.text(column + 3),
+            isOnce: row.integer(column + 4) != 0, badge: row.optionalText(column + 5))
+    }
+
+    /// Whether the same is in these columns.
+    fileprivate func isThat(of row: Statement, at column: Int32) -> Bool {
+        // What mostly differs comes first.
+        did.utf8.elementsEqual(row.utf8(column)) && payload.elementsEqual(row.utf8(column + 6))
+            && collapseID == row.optionalText(column + 1) && priority == Int(row.integer(column + 2))
+            && pushType == row.text(column + 3) && isOnce == (row.integer(column + 4) != 0)
+            && badge == row.optionalText(column + 5)
     }
 }

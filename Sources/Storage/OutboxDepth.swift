@@ -16,14 +16,13 @@ public struct OutboxDepth: Sendable, Hashable {
 extension Connection {
     static let depthSQL: StaticString = """
         SELECT
-            (SELECT count(*) FROM _push_queue INDEXED BY _push_queue_due
+            (SELECT count(*) FROM _push_rows INDEXED BY _push_rows_due
                 WHERE next_attempt_at IS NOT NULL AND next_attempt_at <= ?1),
-            (SELECT count(*) FROM _push_queue INDEXED BY _push_queue_due
+            (SELECT count(*) FROM _push_rows INDEXED BY _push_rows_due
                 WHERE next_attempt_at IS NOT NULL AND next_attempt_at > ?1),
-            (SELECT count(*) FROM _push_leases JOIN _push_queue AS q ON q.id BETWEEN first AND last
-                WHERE state = 'running'),
-            (SELECT count(*) FROM _push_queue INDEXED BY _push_queue_dead WHERE state = 'dead'),
-            (SELECT min(next_attempt_at) FROM _push_queue INDEXED BY _push_queue_due
+            (SELECT ifnull(sum(last - first + 1), 0) FROM _push_leases),
+            (SELECT count(*) FROM _push_rows INDEXED BY _push_rows_dead WHERE state = 'dead'),
+            (SELECT min(next_attempt_at) FROM _push_rows INDEXED BY _push_rows_due
                 WHERE next_attempt_at IS NOT NULL)
         """
 

@@ -17,7 +17,7 @@ extension Transaction {
         guard let state = try find.first({ $0.text(0) }) else { return .noSuchRow }
         switch PushState(rawValue: state) {
         case .dead:
-            let update = try connection.statement("UPDATE _push_queue SET state = 'dropped' WHERE id = ?")
+            let update = try connection.statement("UPDATE _push_rows SET state = 'dropped' WHERE id = ?")
             update.bind(1, id)
             try update.run()
         case .available, .retry: try settleWaiting(row: id, .dropped, error: "dropped while it waited", now: now)
@@ -31,8 +31,8 @@ extension Transaction {
         try checkOpen()
         let update = try connection.statement(
             """
-            UPDATE _push_queue SET state = 'dropped' WHERE id IN (
-                SELECT id FROM _push_queue INDEXED BY _push_queue_dead WHERE state = 'dead' ORDER BY id LIMIT ?)
+            UPDATE _push_rows SET state = 'dropped' WHERE id IN (
+                SELECT id FROM _push_rows INDEXED BY _push_rows_dead WHERE state = 'dead' ORDER BY id LIMIT ?)
             """)
         update.bind(1, Int64(limit))
         try update.run()

@@ -27,16 +27,14 @@ public struct OutboxRow: Sendable, Hashable {
 }
 
 extension OutboxRow {
-    /// The columns that a row is read from, of `_push_queue AS q` and what `others` joins to it.
+    /// The columns that a row is read from.
     fileprivate static let columns = """
-        q.id, q.state, q.did, m.hook, m.uri, m.rev, \(DeviceToken.suffixSQL("t.token")), t.environment, q.attempts, q.last_error,
-        q.created_at, q.expires_at, q.next_attempt_at, q.sent_at, q.failed_at, q.dedupe_key
+        q.id, q.state, q.did, q.hook, q.uri, q.rev, \(DeviceToken.suffixSQL("t.token")), t.environment, q.attempts,
+        q.last_error, q.created_at, q.expires_at, q.next_attempt_at, q.sent_at, q.failed_at, q.dedupe_key
         """
 
-    /// The row's message and, where it is still there, its device.
-    fileprivate static let others = """
-        JOIN _push_messages AS m ON m.id = q.message_id LEFT JOIN _push_tokens AS t ON t.id = q.token_id
-        """
+    /// What they are of: the rows and, where it is still there, the device of each.
+    fileprivate static let source = "_push_queue AS q LEFT JOIN _push_tokens AS t ON t.id = q.token_id"
 
     fileprivate init(_ row: Statement) {
         func time(_ column: Int32) -> String? { row.optionalInteger(column).map { Timestamp.text($0) } }
@@ -67,8 +65,8 @@ extension Connection {
     ) throws -> [OutboxRow] {
         let statement = try prepare(
             """
-            SELECT \(OutboxRow.columns) FROM _push_queue AS q \(OutboxRow.others)
-            WHERE (?1 IS NULL OR q.state = ?1) AND (?2 IS NULL OR q.did = ?2) AND (?3 IS NULL OR m.uri = ?3)
+            SELECT \(OutboxRow.columns) FROM \(OutboxRow.source)
+            WHERE (?1 IS NULL OR q.state = ?1) AND (?2 IS NULL OR q.did = ?2) AND (?3 IS NULL OR q.uri = ?3)
                 AND q.id BETWEEN ?5 AND ?6
             ORDER BY q.id DESC LIMIT ?4
             """)
@@ -87,8 +85,10 @@ extension Connection {
     public func deadLetters(before id: Int64? = nil, limit: Int) throws -> [OutboxRow] {
         let statement = try prepare(
             """
-            SELECT \(OutboxRow.columns) FROM _push_queue AS q INDEXED BY _push_queue_dead \(OutboxRow.others)
-            WHERE q.state = 'dead' AND q.id < ?1 ORDER BY q.id DESC LIMIT ?2
+            SELECT \(OutboxRow.columns) FROM \(OutboxRow.source) WHERE q.id IN (
+                SELECT id FROM _push_rows INDEXED BY _push_rows_dead WHERE state = 'dead' AND id < ?1
+                ORDER BY id DESC LIMIT ?2)
+            ORDER BY q.id DESC
             """)
         statement.bind(1, id ?? .max)
         statement.bind(2, Int64(limit))
@@ -101,8 +101,10 @@ extension Connection {
     public func waitingPushes(limit: Int) throws -> [OutboxRow] {
         let statement = try prepare(
             """
-            SELECT \(OutboxRow.columns) FROM _push_queue AS q INDEXED BY _push_queue_due \(OutboxRow.others)
-            WHERE q.next_attempt_at IS NOT NULL ORDER BY q.next_attempt_at LIMIT ?
+            SELECT \(OutboxRow.columns) FROM \(OutboxRow.source) WHERE q.id IN (
+                SELECT id FROM _push_rows INDEXED BY _push_rows_due WHERE next_attempt_at IS NOT NULL
+                ORDER BY next_attempt_at LIMIT ?)
+            ORDER BY q.next_attempt_at, q.id
             """)
         statement.bind(1, Int64(limit))
         var rows: [OutboxRow] = []

@@ -25,7 +25,7 @@ extension Transaction {
         let hasEnded = state != PushState.available.rawValue && state != PushState.retry.rawValue
         let update = try connection.statement(
             """
-            UPDATE _push_queue SET state = 'retry', next_attempt_at = ?2, failed_at = NULL,
+            UPDATE _push_rows SET state = 'retry', next_attempt_at = ?2, failed_at = NULL,
                 attempts = iif(?3, 0, attempts), expires_at = iif(expires_at <= ?2, ?4, expires_at) WHERE id = ?1
             """)
         update.bind(1, id)
@@ -44,8 +44,8 @@ extension Transaction {
         try checkOpen()
         let statement = try connection.statement(
             """
-            UPDATE _push_queue SET next_attempt_at = ?1 WHERE id IN (
-                SELECT id FROM _push_queue INDEXED BY _push_queue_due
+            UPDATE _push_rows SET next_attempt_at = ?1 WHERE id IN (
+                SELECT id FROM _push_rows INDEXED BY _push_rows_due
                 WHERE next_attempt_at > ?1 AND substr(last_error, 1, length(?2)) = ?2 LIMIT ?3)
             """)
         statement.bind(1, now)
@@ -60,7 +60,7 @@ extension Transaction {
         try checkOpen()
         let statement = try connection.statement(
             """
-            SELECT id FROM _push_queue WHERE id > ? AND state = 'dead'
+            SELECT id FROM _push_rows WHERE id > ? AND state = 'dead'
                 AND EXISTS (SELECT 1 FROM _push_tokens AS t WHERE t.id = token_id) ORDER BY id LIMIT ?
             """)
         statement.bind(1, id)

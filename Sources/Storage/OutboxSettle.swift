@@ -9,52 +9,57 @@ extension Transaction {
         try checkOpen()
         var settled = SettledPushes()
         var sent: [Int64] = []
-        // Waiting rows that go with a token are counted where they are settled.
-        var removed = 0
+        var others: [Int64] = []
+        sent.reserveCapacity(results.count)
         for result in results {
-            switch result.outcome {
-            case .sent: sent.append(result.id)
-            case .retry(let time, let counted): try postpone(result, until: time, counted: counted)
-            case .dead: settled.failed += try fail(result, .dead, now: now)
-            case .expired: settled.failed += try fail(result, .expired, now: now)
-            case .removeToken(let time):
-                if try removeDeadToken(result, registeredBefore: time, now: now, &settled) {
-                    removed += try fail(result, .removed, now: now)
-                } else {
-                    settled.failed += try fail(result, .dead, now: now)
-                }
-            }
+            if case .sent = result.outcome { sent.append(result.id) } else { others.append(result.id) }
         }
         settled.sent = try markSent(sent, now: now)
+        // Waiting rows that go with a token are counted where they are settled.
+        var removed = 0
+        if !others.isEmpty { removed = try settle(results, of: endLeases(others), now: now, &settled) }
         try noteTokenFaults(results, now: now)
-        try dropEndedLeases()
         settled.dropped += removed
         try count("push-sent", settled.sent)
         try count("push-failed", settled.failed + removed)
         return settled
     }
 
+    /// Ends the rows' leases and says that they are sent: the rows themselves are not touched.
     private func markSent(_ ids: [Int64], now: Int64) throws(StorageError) -> Int {
-        let statement = try connection.statement(
-            """
-            UPDATE _push_queue SET state = 'sent', sent_at = ?, attempts = attempts + 1, last_error = NULL
-            WHERE id BETWEEN ? AND ? AND state = 'running'
-            """)
-        var sent = 0
-        for run in IDRuns(ids) {
-            statement.bind(1, now)
-            statement.bind(2, run.lowerBound)
-            statement.bind(3, run.upperBound)
-            try statement.run()
-            sent += statement.changes
+        let rows = try endLeases(ids)
+        try statements().sent.add(rows, now)
+        return rows.idCount
+    }
+
+    /// Settles those of `results` that are not sent, of the rows whose lease was ended for it.
+    /// - Returns: how many went with their token.
+    private func settle(
+        _ results: [PushSettlement], of rows: [ClosedRange<Int64>], now: Int64, _ settled: inout SettledPushes
+    ) throws -> Int {
+        var removed = 0
+        for result in results {
+            let isLeased = rows.holds(result.id)
+            switch result.outcome {
+            case .sent: break
+            case .retry(let time, let counted): if isLeased { try postpone(result, until: time, counted: counted) }
+            case .dead: settled.failed += try fail(result, .dead, if: isLeased, now: now)
+            case .expired: settled.failed += try fail(result, .expired, if: isLeased, now: now)
+            case .removeToken(let time):
+                if try removeDeadToken(result, registeredBefore: time, now: now, &settled) {
+                    removed += try fail(result, .removed, if: isLeased, now: now)
+                } else {
+                    settled.failed += try fail(result, .dead, if: isLeased, now: now)
+                }
+            }
         }
-        return sent
+        return removed
     }
 
     private func postpone(_ result: PushSettlement, until time: Int64, counted: Bool) throws(StorageError) {
         let statement = try connection.statement(
             """
-            UPDATE _push_queue SET state = 'retry', next_attempt_at = ?, attempts = attempts + ?, last_error = ?
+            UPDATE _push_rows SET state = 'retry', next_attempt_at = ?, attempts = attempts + ?, last_error = ?
             WHERE id = ? AND state = 'running'
             """)
         statement.bind(1, time)
@@ -64,10 +69,13 @@ extension Transaction {
         try statement.run()
     }
 
-    private func fail(_ result: PushSettlement, _ state: PushState, now: Int64) throws(StorageError) -> Int {
+    private func fail(
+        _ result: PushSettlement, _ state: PushState, if isLeased: Bool, now: Int64
+    ) throws(StorageError) -> Int {
+        guard isLeased else { return 0 }
         let statement = try connection.statement(
             """
-            UPDATE _push_queue SET state = ?, failed_at = ?, attempts = attempts + ?, last_error = ?
+            UPDATE _push_rows SET state = ?, failed_at = ?, attempts = attempts + ?, last_error = ?
             WHERE id = ? AND state = 'running'
             """)
         statement.bind(1, state.rawValue)
@@ -105,7 +113,7 @@ extension Transaction {
     func settleWaiting(of token: Int64, error: String, now: Int64) throws(StorageError) -> Int {
         let statement = try connection.statement(
             """
-            UPDATE _push_queue INDEXED BY _push_queue_waiting
+            UPDATE _push_rows INDEXED BY _push_rows_waiting
             SET state = 'removed', failed_at = ?, next_attempt_at = NULL, last_error = ?
             WHERE token_id = ? AND next_attempt_at IS NOT NULL
             """)
@@ -122,7 +130,7 @@ extension Transaction {
     func settleWaiting(row id: Int64, _ state: PushState, error: String, now: Int64) throws(StorageError) {
         let statement = try connection.statement(
             """
-            UPDATE _push_queue SET state = ?, failed_at = ?, next_attempt_at = NULL, last_error = ?
+            UPDATE _push_rows SET state = ?, failed_at = ?, next_attempt_at = NULL, last_error = ?
             WHERE id = ? AND next_attempt_at IS NOT NULL
             """)
         statement.bind(1, state.rawValue)
@@ -147,12 +155,11 @@ extension Transaction {
 extension Connection {
     static let countingSQL: StaticString = """
         SELECT
-            (SELECT count(*) FROM _push_queue INDEXED BY _push_queue_due WHERE next_attempt_at IS NOT NULL),
-            (SELECT count(*) FROM _push_leases JOIN _push_queue AS q ON q.id BETWEEN first AND last
-                WHERE state = 'running'),
+            (SELECT count(*) FROM _push_rows INDEXED BY _push_rows_due WHERE next_attempt_at IS NOT NULL),
+            (SELECT ifnull(sum(last - first + 1), 0) FROM _push_leases),
             (SELECT value FROM _counters WHERE name = 'push-sent'),
             (SELECT value FROM _counters WHERE name = 'push-failed'),
-            (SELECT min(next_attempt_at) FROM _push_queue INDEXED BY _push_queue_due
+            (SELECT min(next_attempt_at) FROM _push_rows INDEXED BY _push_rows_due
                 WHERE next_attempt_at IS NOT NULL)
         """
 
@@ -175,7 +182,7 @@ extension Connection {
     public func nextPushDue() throws -> Int64? {
         let statement = try statement(
             """
-            SELECT min(next_attempt_at) FROM _push_queue INDEXED BY _push_queue_due WHERE next_attempt_at IS NOT NULL
+            SELECT min(next_attempt_at) FROM _push_rows INDEXED BY _push_rows_due WHERE next_attempt_at IS NOT NULL
             """)
         return try statement.first { $0.optionalInteger(0) } ?? nil
     }

@@ -21,28 +21,22 @@ extension Transaction {
         try checkOpen()
         var sweep = sweep
         let ended = try endedRows(&sweep, before: time, limit: limit)
-        for id in ended { try deleteRow(id) }
+        if !ended.isEmpty { try deleteRows(ended) }
         let notes = try sweepNotes(before: time, limit: limit, keeping: noteLimit)
         sweep.removed += ended.count + notes
         if notes == limit { sweep.isDone = false }
         return sweep
     }
 
-    /// Deletes a row, and its message with the last row that has it.
-    private func deleteRow(_ id: Int64) throws {
-        let delete = try connection.statement("DELETE FROM _push_queue WHERE id = ? RETURNING message_id")
-        delete.bind(1, id)
-        guard let message = try delete.first({ $0.integer(0) }) else { return }
-        // A notification's rows were written one after the other: the others that are left are neighbours.
-        let deleteMessage = try connection.statement(
-            """
-            DELETE FROM _push_messages WHERE id = ?1
-                AND ifnull((SELECT message_id FROM _push_queue WHERE id < ?2 ORDER BY id DESC LIMIT 1), 0) <> ?1
-                AND ifnull((SELECT message_id FROM _push_queue WHERE id > ?2 ORDER BY id LIMIT 1), 0) <> ?1
-            """)
-        deleteMessage.bind(1, message)
-        deleteMessage.bind(2, id)
-        try deleteMessage.run()
+    /// Deletes rows, and with them that they were sent: their ids may be given to others.
+    private func deleteRows(_ ids: [Int64]) throws {
+        let delete = try connection.statement("DELETE FROM _push_rows WHERE id BETWEEN ? AND ?")
+        for run in IDRuns(ids) {
+            delete.bind(1, run.lowerBound)
+            delete.bind(2, run.upperBound)
+            try delete.run()
+        }
+        _ = try statements().sent.take(IDRuns(ids))
     }
 
     private func endedRows(_ sweep: inout OutboxSweep, before time: Int64, limit: Int) throws -> [Int64] {

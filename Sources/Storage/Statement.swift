@@ -79,6 +79,12 @@ final class Statement {
         sqlite3_bind_text64(handle, index, text.baseAddress ?? noBytes, UInt64(text.count), nil, UInt8(SQLITE_UTF8))
     }
 
+    /// The same for a text that may be missing.
+    @inline(__always)
+    func bindInPlace(_ index: Int32, _ text: UnsafeBufferPointer<CChar>?) {
+        if let text { bindInPlace(index, text) } else { sqlite3_bind_null(handle, index) }
+    }
+
     /// The same for a blob.
     @inline(__always)
     func bindInPlace(_ index: Int32, blob: UnsafeBufferPointer<CChar>) {

@@ -1,4 +1,4 @@
-/// Memory for the texts of one row while SQLite reads them: binding them from here costs one copy and no allocation.
+/// Memory for the texts of some rows while SQLite reads them: binding them from here costs one copy and no allocation.
 /// Confined to the writer's thread.
 final class TextArena {
     private var start: UnsafeMutablePointer<UInt8>

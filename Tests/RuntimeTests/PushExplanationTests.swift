@@ -24,7 +24,7 @@ import Testing
                         + "hook's decision, at 20")
             })
         // Each run has left a row, or a note.
-        let left = try stage.texts("SELECT DISTINCT uri FROM _push_messages UNION SELECT DISTINCT uri FROM _push_notes")
+        let left = try stage.texts("SELECT DISTINCT uri FROM _push_queue UNION SELECT DISTINCT uri FROM _push_notes")
         for record in try stage.texts("SELECT uri FROM \"social.grain.favorite\"") { #expect(left.contains(record)) }
     }
 

@@ -1,3 +1,4 @@
+import ATProto
 import Testing
 
 @testable import Storage
@@ -10,7 +11,26 @@ private let now: Int64 = 1_700_000_000_000
 
     init() throws { scratch = try Scratch() }
 
-    /// Puts the outbox of `version` in the place of today's, with a row in each state.
+    /// A row of an earlier version's outbox.
+    private struct OldRow {
+        var state: String
+        var due: Int64?
+        var leaseUntil: Int64?
+        var sentAt: Int64?
+        var failedAt: Int64?
+    }
+
+    /// One in each state, and runs of sent ones with gaps and different times.
+    private static let rows = [
+        OldRow(state: "available", due: now), OldRow(state: "running", leaseUntil: now + 50),
+        OldRow(state: "retry", due: now + 10), OldRow(state: "sent", sentAt: now), OldRow(state: "dead", failedAt: now),
+        OldRow(state: "sent", sentAt: now), OldRow(state: "sent", sentAt: now), OldRow(state: "sent", sentAt: now + 1),
+        OldRow(state: "running"), OldRow(state: "sent", sentAt: now),
+    ]
+
+    private static func sql(_ value: Int64?) -> String { value.map { "\($0)" } ?? "NULL" }
+
+    /// Puts the outbox of `version` in the place of today's.
     private func makeOlder(_ version: Int) throws {
         let database = try scratch.open()
         _ = try database.writeBlocking { transaction in
@@ -22,75 +42,129 @@ private let now: Int64 = 1_700_000_000_000
         database.close()
         let raw = try Connection(path: scratch.path, role: .writer)
         defer { raw.close() }
-        let added = version > 1 ? ", is_once INTEGER, badge TEXT" : ""
-        let tokens =
-            version > 2
-            ? ""
-            : """
-            DROP INDEX _push_tokens_failed; ALTER TABLE _push_tokens DROP COLUMN failedAt;
-            ALTER TABLE _push_tokens DROP COLUMN failure; DROP TABLE _push_settings;
-            """
-        let values = version > 1 ? ", 1, 'b'" : ""
         try raw.execute(
             """
-            DROP TABLE _push_queue; DROP TABLE _push_messages; DROP TABLE _push_leases; DROP TABLE _push_notes;
-            \(tokens)
+            DROP VIEW _push_queue; DROP TABLE _push_rows; DROP TABLE _push_leases; DROP TABLE _push_sent;
+            PRAGMA user_version = \(version);
+            """)
+        if version < 4 { try raw.execute("DROP TABLE _push_notes") }
+        if version < 3 {
+            try raw.execute(
+                """
+                DROP INDEX _push_tokens_failed; ALTER TABLE _push_tokens DROP COLUMN failedAt;
+                ALTER TABLE _push_tokens DROP COLUMN failure; DROP TABLE _push_settings;
+                """)
+        }
+        if version < 4 { try makeWholeRows(raw, haveBadges: version > 1) } else { try makeSplitRows(raw) }
+    }
+
+    /// Versions 1 to 3: a row holds all that there is.
+    private func makeWholeRows(_ raw: Connection, haveBadges: Bool) throws {
+        try raw.execute(
+            """
             CREATE TABLE _push_queue (
                 id INTEGER PRIMARY KEY, dedupe_key BLOB NOT NULL UNIQUE, state TEXT NOT NULL, did TEXT NOT NULL,
                 token_id INTEGER NOT NULL, hook TEXT NOT NULL, uri TEXT NOT NULL, rev TEXT NOT NULL,
                 payload TEXT NOT NULL, collapse_id TEXT, priority INTEGER NOT NULL, push_type TEXT NOT NULL,
                 attempts INTEGER NOT NULL, next_attempt_at INTEGER, lease_until INTEGER, created_at INTEGER NOT NULL,
-                expires_at INTEGER NOT NULL, sent_at INTEGER, failed_at INTEGER, last_error TEXT\(added));
+                expires_at INTEGER NOT NULL, sent_at INTEGER, failed_at INTEGER, last_error TEXT
+                \(haveBadges ? ", is_once INTEGER, badge TEXT" : ""));
             CREATE INDEX _push_queue_due ON _push_queue (next_attempt_at) WHERE next_attempt_at IS NOT NULL;
             CREATE INDEX _push_queue_waiting ON _push_queue (token_id) WHERE next_attempt_at IS NOT NULL;
             CREATE INDEX _push_queue_running ON _push_queue (lease_until) WHERE lease_until IS NOT NULL;
             CREATE INDEX _push_queue_dead ON _push_queue (id) WHERE state = 'dead';
-            PRAGMA user_version = \(version);
             """)
-        let rows: [(String, String, String, String, String)] = [
-            ("available", "\(now)", "NULL", "NULL", "NULL"), ("running", "NULL", "\(now + 50)", "NULL", "NULL"),
-            ("retry", "\(now + 10)", "NULL", "NULL", "NULL"), ("sent", "NULL", "NULL", "\(now)", "NULL"),
-            ("dead", "NULL", "NULL", "NULL", "\(now)"),
-        ]
-        for (number, row) in rows.enumerated() {
+        for (number, row) in Self.rows.enumerated() {
             try raw.execute(
                 """
-                INSERT INTO _push_queue VALUES (NULL, zeroblob(15) || x'0\(number)', '\(row.0)', 'did:a', 2, 'hook',
-                    'at://x/y.z/\(number)', 'r', '{}', 'c', 5, 'alert', \(number), \(row.1), \(row.2), \(now),
-                    \(now + 9000), \(row.3), \(row.4), NULL\(values))
+                INSERT INTO _push_queue VALUES (NULL, zeroblob(15) || char(\(number)), '\(row.state)', 'did:a', 2, 'hook',
+                    'at://x/y.z/\(number)', 'r', '{}', 'c', 5, 'alert', \(number), \(Self.sql(row.due)),
+                    \(Self.sql(row.leaseUntil)), \(now), \(now + 9000), \(Self.sql(row.sentAt)),
+                    \(Self.sql(row.failedAt)), NULL\(haveBadges ? ", 1, 'b'" : ""))
                 """)
         }
     }
 
-    @Test(arguments: [1, 2, 3]) func bringsOlderTablesUpToDate(_ version: Int) throws {
+    /// Version 4: a row names its message, and leases overlap and outlive their rows.
+    private func makeSplitRows(_ raw: Connection) throws {
+        try raw.execute(
+            """
+            CREATE TABLE _push_queue (
+                id INTEGER PRIMARY KEY, dedupe_key BLOB NOT NULL UNIQUE, state TEXT NOT NULL, did TEXT NOT NULL,
+                token_id INTEGER NOT NULL, message_id INTEGER NOT NULL, attempts INTEGER NOT NULL,
+                next_attempt_at INTEGER, created_at INTEGER NOT NULL, expires_at INTEGER NOT NULL, sent_at INTEGER,
+                failed_at INTEGER, last_error TEXT);
+            CREATE TABLE _push_messages (
+                id INTEGER PRIMARY KEY, hook TEXT NOT NULL, uri TEXT NOT NULL, rev TEXT NOT NULL, payload TEXT NOT NULL,
+                collapse_id TEXT, priority INTEGER NOT NULL, push_type TEXT NOT NULL, is_once INTEGER, badge TEXT);
+            CREATE TABLE _push_leases (
+                id INTEGER PRIMARY KEY, first INTEGER NOT NULL, last INTEGER NOT NULL, until INTEGER NOT NULL);
+            CREATE INDEX _push_queue_due ON _push_queue (next_attempt_at) WHERE next_attempt_at IS NOT NULL;
+            CREATE INDEX _push_queue_waiting ON _push_queue (token_id) WHERE next_attempt_at IS NOT NULL;
+            CREATE INDEX _push_queue_dead ON _push_queue (id) WHERE state = 'dead';
+            INSERT INTO _push_leases (first, last, until) VALUES (1, 5, \(now + 20)), (2, 2, \(now + 50)), (6, 8, \(now));
+            """)
+        for (number, row) in Self.rows.enumerated() {
+            try raw.execute(
+                """
+                INSERT INTO _push_messages VALUES (\(50 + number), 'hook', 'at://x/y.z/\(number)', 'r', '{}', 'c', 5, 'alert',
+                    1, 'b');
+                INSERT INTO _push_queue VALUES (NULL, zeroblob(15) || char(\(number)), '\(row.state)', 'did:a', 2,
+                    \(50 + number), \(number), \(Self.sql(row.due)), \(now), \(now + 9000), \(Self.sql(row.sentAt)),
+                    \(Self.sql(row.failedAt)), NULL);
+                """)
+        }
+    }
+
+    @Test(arguments: [1, 2, 3, 4]) func bringsOlderTablesUpToDate(_ version: Int) throws {
         try makeOlder(version)
         let database = try scratch.open()
         defer { database.close() }
-        #expect(try database.read { try $0.prepare("PRAGMA user_version").first { $0.integer(0) } } == 4)
+        #expect(try database.read { try $0.prepare("PRAGMA user_version").first { $0.integer(0) } } == 5)
         #expect(try database.read { try $0.tokens(did: nil) }.map(\.failure) == [nil, nil])
         #expect(try database.writeBlocking { try $0.changePushSettings(did: "did:b", push: false) }.push == false)
-        let rows = try database.read { try $0.outboxRows(limit: 9) }.reversed()
-        #expect(rows.map(\.state) == ["available", "running", "retry", "sent", "dead"])
-        #expect(rows.map(\.uri) == (0..<5).map { "at://x/y.z/\($0)" } && rows.map(\.attempts) == [0, 1, 2, 3, 4])
+        let rows = try database.read { try $0.outboxRows(limit: 99) }.reversed()
+        #expect(
+            rows.map(\.state) == [
+                "available", "running", "retry", "sent", "dead", "sent", "sent", "sent", "retry", "sent",
+            ])
+        #expect(rows.map(\.uri) == (0..<10).map { "at://x/y.z/\($0)" } && rows.map(\.attempts) == Array(0..<10))
+        #expect(rows.map(\.sentAt) == Self.rows.map { $0.sentAt.map { Timestamp.text($0) } })
+        #expect(rows.map(\.failedAt) == Self.rows.map { $0.failedAt.map { Timestamp.text($0) } })
         #expect(rows.map(\.apnsID).allSatisfy { $0.hasPrefix("00000000-0000-8000-8000-00000000000") })
+        #expect(
+            try database.rows("SELECT first, last, at FROM _push_sent ORDER BY last")
+                == [[4, 4, now], [6, 7, now], [8, 8, now + 1], [10, 10, now]].map { $0.map { .integer($0) } })
         let counts = try database.read { try $0.outboxCounts() }
-        #expect(counts.waiting == 2 && counts.running == 1)
+        #expect(counts.waiting == 3 && counts.running == 1)
+        let tables = try database.texts(
+            "SELECT name FROM sqlite_schema WHERE name GLOB '*_[34]' OR name = '_push_messages'")
+        #expect(tables.isEmpty)
+    }
+
+    @Test(arguments: [1, 2, 3, 4]) func whatWasOnItsWayGoesOn(_ version: Int) throws {
+        try makeOlder(version)
+        let database = try scratch.open()
+        defer { database.close() }
         // The lease holds, and ends.
         func claim(at time: Int64) throws -> [QueuedPush] {
             try database.writeBlocking { try $0.claimPushes(limit: 9, now: time, leaseUntil: time + 500).pushes }
         }
         let first = try claim(at: now + 10)
-        #expect(first.map(\.id) == [1, 3])
+        #expect(first.map(\.id) == [1, 9, 3])
+        #expect(try claim(at: now + 49).isEmpty)
         #expect(try claim(at: now + 50).map(\.id) == [2])
         #expect(
             first.allSatisfy { $0.message.collapseID == "c" && $0.message.priority == 5 && $0.device.token == "two" })
         #expect(
             first.allSatisfy { $0.message.isOnce == (version > 1) && $0.message.badge == (version > 1 ? "b" : nil) })
-        // What is new has an id of its own, and a message of its own.
+        // What is new has an id of its own; what was there is known.
         let entry = OutboxEntry(
             did: "did:a", hook: "hook", uri: "at://x/y.z/new", rev: "r", place: 0, payload: Array("{}".utf8),
             collapseID: nil, priority: 10, pushType: "alert", expiresAt: now + 1000)
         #expect(try database.writeBlocking { try $0.finish(job: 1, notifications: [entry], now: now) }.queued == 2)
-        #expect(try database.read { try $0.outboxRows(uri: "at://x/y.z/new", limit: 9) }.map(\.id) == [7, 6])
+        #expect(try database.read { try $0.outboxRows(uri: "at://x/y.z/new", limit: 9) }.map(\.id) == [12, 11])
+        #expect(try database.writeBlocking { try $0.retryPush(4, now: now, lifetime: 1) } == .inState("sent"))
+        #expect(try database.writeBlocking { try $0.retryPush(5, now: now, lifetime: 1) } == .due)
     }
 }

@@ -290,7 +290,7 @@ private let now: Int64 = 1_700_000_000_000
         }
         #expect(
             !plan.contains {
-                $0.contains("SCAN") && !$0.contains("INDEX _push_queue_") && !$0.contains("CONSTANT ROW")
+                $0.contains("SCAN") && !$0.contains("INDEX _push_rows_") && !$0.contains("CONSTANT ROW")
                     && !$0.contains("_push_leases")
             }, "\(plan)")
     }
