@@ -4,10 +4,10 @@ import Net
 /// Sends the same push again and again on one connection, with as many streams as the peer allows. Confined to its loop.
 ///
 /// Unchecked: touched on the loop alone once it has started.
-final class WireSender: HTTP2ClientDelegate, @unchecked Sendable {
+final class WireSender: HTTP2ClientDelegate, HTTP2Requester, @unchecked Sendable {
     private let loop: EventLoop
     private let pushes: Int
-    private let paths: [FieldLiterals]
+    private let tokens: [String]
     private let body: [UInt8]
     private let headers: PreparedHeaders
     private var connection: HTTP2ClientConnection?
@@ -19,7 +19,7 @@ final class WireSender: HTTP2ClientDelegate, @unchecked Sendable {
     init(_ push: SamplePush, pushes: Int, port: UInt16, on loop: EventLoop) {
         self.loop = loop
         self.pushes = pushes
-        paths = push.tokens.map { FieldLiterals(path: "/3/device/", $0) }
+        tokens = push.tokens
         body = push.body
         var fields = [
             HeaderField(":method", "POST"), HeaderField(":scheme", "https"),
@@ -43,7 +43,7 @@ final class WireSender: HTTP2ClientDelegate, @unchecked Sendable {
     }
 
     func connectionOpened(_ connection: HTTP2ClientConnection) { fill(connection) }
-    func connectionHasRoom(_ connection: HTTP2ClientConnection) { fill(connection) }
+    func connectionRoomChanged(_ connection: HTTP2ClientConnection) { fill(connection) }
     func connection(_ connection: HTTP2ClientConnection, goingAway errorCode: UInt32, debug: [UInt8]) {}
 
     func connectionClosed(_ connection: HTTP2ClientConnection, error: (any Error)?) {
@@ -54,14 +54,16 @@ final class WireSender: HTTP2ClientDelegate, @unchecked Sendable {
 
     private func fill(_ connection: HTTP2ClientConnection) {
         for _ in 0..<min(connection.room, pushes - sent) {
-            connection.request(
-                prepared: headers, own: paths[sent % paths.count], body: body, timeout: .seconds(30)
-            ) { [self] result in
-                ended += 1
-                if case .success(let response) = result, response.status == 200 {} else { refused += 1 }
-                if ended == pushes { connection.close() }
+            connection.request(prepared: headers, body: body, timeout: .seconds(30), requester: self) {
+                $0.begin(path: "/3/device/", tokens[sent % tokens.count])
             }
             sent += 1
         }
+    }
+
+    func requestEnded(_ result: Result<HTTP2Response, StreamFailure>) {
+        ended += 1
+        if case .success(let response) = result, response.status == 200 {} else { refused += 1 }
+        if ended == pushes { connection?.close() }
     }
 }

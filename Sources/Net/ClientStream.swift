@@ -5,18 +5,19 @@ struct ClientStream {
     enum Headers {
         case none
         case fields([HeaderField])
-        case prepared(PreparedHeaders, own: FieldLiterals)
+        /// With what `own` holds.
+        case prepared(PreparedHeaders)
     }
-
-    typealias Completion = (Result<HTTP2Response, StreamFailure>) -> Void
 
     /// 0 until nghttp2 has the request.
     var id: Int32 = 0
     var headers = Headers.none
+    /// Header fields of this request alone.
+    var own = FieldLiterals()
     var body: [UInt8] = []
     var bodyOffset = 0
     /// Nil once the request has its result.
-    var completion: Completion?
+    var requester: (any HTTP2Requester)?
 
     var deadline = MonotonicTime(nanoseconds: 0)
     /// Neighbours in the list of streams by deadline.
@@ -32,6 +33,15 @@ struct ClientStream {
     var answerBody: [UInt8] = []
     /// The answer's END_STREAM has come.
     var isAnswered = false
+
+    /// As new, but for memory that the next request can use.
+    mutating func reset() {
+        var own = FieldLiterals()
+        swap(&own, &self.own)
+        own.removeAll()
+        self = ClientStream()
+        swap(&own, &self.own)
+    }
 }
 
 /// Streams without a result, by deadline. Confined to their session.

@@ -23,7 +23,7 @@ struct ClientStreams: ~Copyable {
 
     /// For a stream that has its result and that nghttp2 does not know, or no more.
     mutating func release(_ stream: Stream) {
-        stream.pointee = ClientStream()
+        stream.pointee.reset()
         free.append(stream)
     }
 }

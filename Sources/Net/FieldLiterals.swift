@@ -11,11 +11,23 @@ public struct FieldLiterals: Sendable {
     /// Where `:path` ends, which comes before all fields that are no pseudo-fields.
     private(set) var pathEnd = 0
 
-    /// Without `:path`.
-    init() {}
+    /// Without `:path`, which is to come first.
+    public init() {}
 
     /// `:path` is `prefix` and `suffix`. `capacity`: bytes that all fields will have.
     public init(path prefix: String, _ suffix: String = "", capacity: Int = 256) {
+        begin(path: prefix, suffix, capacity: capacity)
+    }
+
+    /// Empties it, and keeps its memory.
+    mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        pathEnd = 0
+    }
+
+    /// Begins anew, as `init` does.
+    public mutating func begin(path prefix: String, _ suffix: String = "", capacity: Int = 256) {
+        removeAll()
         bytes.reserveCapacity(capacity)
         bytes.append(Self.neverIndexed | Self.path)
         appendLength(prefix.utf8.count + suffix.utf8.count)

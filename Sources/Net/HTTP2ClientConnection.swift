@@ -2,8 +2,9 @@
 public protocol HTTP2ClientDelegate: AnyObject {
     /// TLS and SETTINGS are done; requests may be sent.
     func connectionOpened(_ connection: HTTP2ClientConnection)
-    /// The peer's MAX_CONCURRENT_STREAMS or the number of open streams changed: more requests may fit.
-    func connectionHasRoom(_ connection: HTTP2ClientConnection)
+    /// The peer's MAX_CONCURRENT_STREAMS or the number of open streams changed: more requests may fit, or none any more.
+    /// Called behind the results of the streams that have ended.
+    func connectionRoomChanged(_ connection: HTTP2ClientConnection)
     /// No new streams on this connection; those in flight may still be answered. Called once at most, before the results
     /// of streams that the GOAWAY ended. The connection closes itself when the last stream has its result.
     func connection(_ connection: HTTP2ClientConnection, goingAway errorCode: UInt32, debug: [UInt8])
@@ -65,7 +66,7 @@ public final class HTTP2ClientConnection: @unchecked Sendable {
     /// Set once the connection is gone; the delegate hears of it at the turn's end.
     private var end: (error: (any Error)?, isReported: Bool)?
     /// Results of requests made before there was a session, or after it.
-    private var refused: [ClientStream.Completion] = []
+    private var refused: [any HTTP2Requester] = []
 
     private var phaseTimer: EventLoop.Timer?
     private var requestTimer: EventLoop.Timer?
@@ -105,15 +106,16 @@ public final class HTTP2ClientConnection: @unchecked Sendable {
         headers: [HeaderField], body: [UInt8], timeout: Duration,
         completion: @escaping (Result<HTTP2Response, StreamFailure>) -> Void
     ) {
-        request(.fields(headers), body, timeout, completion)
+        request(.fields(headers), body, timeout, CompletionRequester(completion)) { _ in }
     }
 
-    /// The same with headers that were laid out once: cheaper when many requests differ in little, which is in `own`.
+    /// The same with headers that were laid out once: cheaper when many requests differ in little, which `own` writes.
+    /// - Parameter requester: has the result on the loop exactly once, never inside `request`.
     public func request(
-        prepared: PreparedHeaders, own: FieldLiterals, body: [UInt8], timeout: Duration,
-        completion: @escaping (Result<HTTP2Response, StreamFailure>) -> Void
+        prepared: PreparedHeaders, body: [UInt8], timeout: Duration, requester: any HTTP2Requester,
+        own: (inout FieldLiterals) -> Void
     ) {
-        request(.prepared(prepared, own: own), body, timeout, completion)
+        request(.prepared(prepared), body, timeout, requester, own)
     }
 
     /// Takes no new requests, waits for open streams up to `deadline`, says GOAWAY and closes. Does nothing the second time,
@@ -172,20 +174,20 @@ public final class HTTP2ClientConnection: @unchecked Sendable {
     /// Replaces the deadline of the phase before.
     private func setPhase(_ timeout: Duration, _ whenPassed: @escaping @Sendable (HTTP2ClientConnection) -> Void) {
         phaseTimer?.cancel()
-        phaseTimer = loop.schedule(after: timeout) { [weak self] in if let self { whenPassed(self) } }
+        phaseTimer = loop.schedule(after: timeout) { [self] in whenPassed(self) }
     }
 
     // MARK: Requests
 
     private func request(
-        _ headers: ClientStream.Headers, _ body: [UInt8], _ timeout: Duration,
-        _ completion: @escaping ClientStream.Completion
+        _ headers: ClientStream.Headers, _ body: [UInt8], _ timeout: Duration, _ requester: any HTTP2Requester,
+        _ own: (inout FieldLiterals) -> Void
     ) {
         assert(loop.isCurrent)
         needTurnEnd()
-        guard state == .open, let session else { return refused.append(completion) }
-        let deadline = MonotonicTime.now + timeout.nanoseconds
-        session.request(headers, body: body, deadline: deadline, completion: completion)
+        guard state == .open, let session else { return refused.append(requester) }
+        let deadline = loop.worker.turnBegan + timeout.nanoseconds
+        session.request(headers, body: body, deadline: deadline, requester: requester, own: own)
         if let requestTimer, requestTimer.deadline <= deadline { return }
         scheduleExpiry(deadline)
     }
@@ -194,7 +196,7 @@ public final class HTTP2ClientConnection: @unchecked Sendable {
     private func scheduleExpiry(_ deadline: MonotonicTime) {
         requestTimer?.cancel()
         let delay = Duration.nanoseconds(max(0, deadline - MonotonicTime.now))
-        requestTimer = loop.schedule(after: delay) { [weak self] in self?.expire() }
+        requestTimer = loop.schedule(after: delay) { [self] in expire() }
     }
 
     private func expire() {
@@ -210,7 +212,7 @@ public final class HTTP2ClientConnection: @unchecked Sendable {
     private func schedulePing() {
         let due = lastRead + options.pingAfterIdleRead.nanoseconds
         let delay = Duration.nanoseconds(max(0, due - MonotonicTime.now))
-        pingTimer = loop.schedule(after: delay) { [weak self] in self?.pingIfIdle() }
+        pingTimer = loop.schedule(after: delay) { [self] in pingIfIdle() }
     }
 
     private func pingIfIdle() {
@@ -218,7 +220,7 @@ public final class HTTP2ClientConnection: @unchecked Sendable {
         guard lastRead + options.pingAfterIdleRead.nanoseconds <= MonotonicTime.now else { return schedulePing() }
         session.ping()
         needTurnEnd()
-        pingTimer = loop.schedule(after: options.pingTimeout) { [weak self] in self?.expectPong() }
+        pingTimer = loop.schedule(after: options.pingTimeout) { [self] in expectPong() }
     }
 
     private func expectPong() {
@@ -245,14 +247,14 @@ public final class HTTP2ClientConnection: @unchecked Sendable {
         if let session, !session.finished.isEmpty {
             var finished: [HTTP2ClientSession.Finished] = []
             swap(&finished, &session.finished)
-            for request in finished { request.completion(request.result) }
-            // Keeps the memory, unless completions have made new results meanwhile.
+            for request in finished { request.requester.requestEnded(request.result) }
+            // Keeps the memory, unless they have made new results meanwhile.
             finished.removeAll(keepingCapacity: true)
             if session.finished.isEmpty { swap(&finished, &session.finished) } else { needTurnEnd() }
         }
         let refused = refused
         self.refused = []
-        for completion in refused { completion(.failure(.notProcessed)) }
+        for requester in refused { requester.requestEnded(.failure(.notProcessed)) }
     }
 
     /// Writes what there is to write, as long as the socket takes it.
@@ -346,7 +348,7 @@ extension HTTP2ClientConnection: LoopResident {
         handOutResults(session)
         if session.roomChanged {
             session.roomChanged = false
-            if room > 0 { delegate?.connectionHasRoom(self) }
+            delegate?.connectionRoomChanged(self)
         }
         if state != .closed { pump(session) }
         if state != .closed { closeIfDone(session) }
@@ -365,7 +367,7 @@ extension HTTP2ClientConnection: TransportOwner {
     func transportOpened() { needTurnEnd() }
 
     func transportReceived(_ bytes: UnsafeRawBufferPointer) {
-        lastRead = MonotonicTime.now
+        lastRead = loop.worker.turnBegan
         guard let session, state != .closed else { return }
         do { try session.receive(bytes) } catch { finish(error) }
         needTurnEnd()

@@ -7,7 +7,7 @@ final class HTTP2ClientSession {
     typealias Stream = UnsafeMutablePointer<ClientStream>
 
     struct Finished {
-        let completion: ClientStream.Completion
+        let requester: any HTTP2Requester
         let result: Result<HTTP2Response, StreamFailure>
     }
 
@@ -95,18 +95,20 @@ final class HTTP2ClientSession {
         min(streamLimit, Int(nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)))
     }
 
+    /// - Parameter own: writes header fields of this request alone, beside prepared ones.
     func request(
-        _ headers: ClientStream.Headers, body: [UInt8], deadline: MonotonicTime,
-        completion: @escaping ClientStream.Completion
+        _ headers: ClientStream.Headers, body: [UInt8], deadline: MonotonicTime, requester: any HTTP2Requester,
+        own: (inout FieldLiterals) -> Void = { _ in }
     ) {
         guard room > 0 else {
-            finished.append(Finished(completion: completion, result: .failure(.notProcessed)))
+            finished.append(Finished(requester: requester, result: .failure(.notProcessed)))
             return
         }
         let stream = streams.take()
         stream.pointee.headers = headers
+        own(&stream.pointee.own)
         stream.pointee.body = body
-        stream.pointee.completion = completion
+        stream.pointee.requester = requester
         stream.pointee.deadline = deadline
         streams.byDeadline.insert(stream)
         openStreams += 1
@@ -182,10 +184,11 @@ final class HTTP2ClientSession {
     private func append(_ frame: UnsafeRawBufferPointer, to output: inout ByteBuffer) {
         if let headers = CompletedHeaders(frame),
             let user = nghttp2_session_get_stream_user_data(session, headers.stream),
-            case .prepared(let prepared, let own) = user.assumingMemoryBound(to: ClientStream.self).pointee.headers
+            case let stream = user.assumingMemoryBound(to: ClientStream.self),
+            case .prepared(let prepared) = stream.pointee.headers
         {
             let limit = nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_FRAME_SIZE)
-            headers.write(shared: prepared.literals, own: own, limit: Int(limit), to: &output)
+            headers.write(shared: prepared.literals, own: stream.pointee.own, limit: Int(limit), to: &output)
         } else {
             output.append(frame[...])
         }
@@ -202,11 +205,11 @@ final class HTTP2ClientSession {
         var budget = 32
         while budget > 0, pendingHead < pending.count {
             let stream = pending[pendingHead]
-            guard stream.pointee.completion == nil || isClosedToRequests || fits(stream.pointee.body.count) else {
+            guard stream.pointee.requester == nil || isClosedToRequests || fits(stream.pointee.body.count) else {
                 break
             }
             pendingHead += 1
-            guard stream.pointee.completion != nil else {
+            guard stream.pointee.requester != nil else {
                 streams.release(stream)
                 continue
             }
@@ -256,7 +259,7 @@ final class HTTP2ClientSession {
         case .fields(let list):
             block.begin(fields: list.count, bytes: HeaderBlock.size(list))
             block.append(list)
-        case .prepared(let prepared, _):
+        case .prepared(let prepared):
             block.begin(fields: prepared.fields.count, bytes: 0)
             for field in prepared.fields { block.append(field) }
         }
@@ -268,10 +271,10 @@ final class HTTP2ClientSession {
 
     /// Gives the request its result; the stream stays until nghttp2 is done with it.
     private func settle(_ stream: Stream, _ result: Result<HTTP2Response, StreamFailure>) {
-        guard let completion = stream.pointee.completion else { return }
-        stream.pointee.completion = nil
+        guard let requester = stream.pointee.requester else { return }
+        stream.pointee.requester = nil
         streams.byDeadline.remove(stream)
-        finished.append(Finished(completion: completion, result: result))
+        finished.append(Finished(requester: requester, result: result))
         // nghttp2 never had this one, so that nothing more will be heard of it.
         if stream.pointee.id == 0 {
             openStreams -= 1

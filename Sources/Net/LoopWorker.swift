@@ -47,6 +47,8 @@ final class LoopWorker: @unchecked Sendable {
     private let epoll: Int32
     private let waker: Int32
 
+    /// When the present turn's waiting ended: what it does for many has one time.
+    private(set) var turnBegan = MonotonicTime.now
     private var timers = TimerHeap()
     private var watches: [Watch] = []
     private var residents: [ObjectIdentifier: any LoopResident] = [:]
@@ -157,6 +159,7 @@ final class LoopWorker: @unchecked Sendable {
         var jobs: [@Sendable () -> Void] = []
         while !isStopping.load(ordering: .acquiring) {
             let count = epoll_wait(epoll, events, 256, waitMilliseconds)
+            turnBegan = .now
             for index in 0..<max(0, Int(count)) {
                 dispatch(events[index])
             }

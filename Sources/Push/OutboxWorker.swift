@@ -82,8 +82,8 @@ final class OutboxWorker: @unchecked Sendable {
         let now = clock.now
         let intake = OutboxIntake(
             now: { [clock] in clock.now }, lease: tuning.lease.wholeMilliseconds
-        ) { [weak self, loop] rows, areOthersWaiting in
-            loop.execute { [weak self] in self?.took(rows, areOthersWaiting) }
+        ) { [self] rows, areOthersWaiting in
+            loop.execute { [self] in took(rows, areOthersWaiting) }
         }
         self.intake = intake
         database.submit { transaction in
@@ -91,6 +91,14 @@ final class OutboxWorker: @unchecked Sendable {
             return try transaction.releaseLeases(now: now)
         } committed: { [self] result in
             loop.execute { [self] in started(result) }
+        }
+    }
+
+    /// New rows come no more: whoever writes them holds on to the worker until then. Any thread.
+    func letGo() {
+        database.submit {
+            $0.handOver(to: nil)
+        } committed: { _ in
         }
     }
 
@@ -342,15 +350,21 @@ extension OutboxWorker {
 
     private func hand(_ rows: [QueuedPush]) {
         var uncounted: [QueuedPush] = []
-        for row in rows { if row.message.badge == nil { hand(row) } else { uncounted.append(row) } }
+        let now = clock.now
+        for row in rows { if row.message.badge == nil { hand(row, now) } else { uncounted.append(row) } }
+        for channel in channels { channel.flush() }
         guard !uncounted.isEmpty else { return }
         badges.count(uncounted) { [self] rows in
-            loop.execute { [self] in rows.forEach { hand($0) } }
+            loop.execute { [self] in
+                let now = clock.now
+                for row in rows { hand(row, now) }
+                for channel in channels { channel.flush() }
+            }
         }
     }
 
-    private func hand(_ row: QueuedPush) {
-        guard row.expiresAt > clock.now else { return finished(PushEnd(row, .expired, error: "expired")) }
+    private func hand(_ row: QueuedPush, _ now: Int64) {
+        guard row.expiresAt > now else { return finished(PushEnd(row, .expired, error: "expired")) }
         guard let channel = channels.first(where: { $0.platform == row.device.platform }) else {
             return finished(PushEnd(row, .dead, error: "no channel for platform \(row.device.platform)"))
         }
@@ -373,7 +387,8 @@ extension OutboxWorker: PushChannelOwner {
     func heldBack() { turnSoon() }
 
     func heard() {
-        lastHeard = clock.now
+        // Asked for by those who wait alone.
+        if !waiters.isEmpty { lastHeard = clock.now }
         isTroubled = false
     }
 

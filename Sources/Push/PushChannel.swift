@@ -6,6 +6,8 @@ protocol PushChannel: AnyObject {
     var platform: String { get }
     /// Takes a claimed row, which ends in exactly one call of its owner's `finished`.
     func send(_ push: QueuedPush)
+    /// The rows that came together have all been given to `send`: begins to deliver them.
+    func flush()
     /// Before this time (milliseconds since 1970) no row has a chance: nobody can be reached, or the key has stopped
     /// (`.max`). nil: rows are welcome.
     var closedUntil: Int64? { get }

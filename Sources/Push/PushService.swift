@@ -66,7 +66,10 @@ public final class PushService: Sendable {
 
     /// A service that nobody stopped: its connections end while those whom they call are still there. The loop never
     /// holds the service itself, so that this is not its thread.
-    deinit { loop.stop() }
+    deinit {
+        loop.stop()
+        worker.letGo()
+    }
 
     /// Signs with the configuration's key from now on, whose ids may be new as well; a key that Apple refused is forgotten.
     /// The topic and the gateway stay as they were. Throws when it holds no key; then nothing changes.
@@ -169,6 +172,7 @@ public final class PushService: Sendable {
             }
         }
         loop.stop()
+        worker.letGo()
     }
 
     /// What each channel has open at the moment; empty once the service has been stopped.

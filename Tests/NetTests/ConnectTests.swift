@@ -177,7 +177,7 @@ private final class Ends: HTTP2ClientDelegate {
     private let ends: Events<String>
     init(_ ends: Events<String>) { self.ends = ends }
     func connectionOpened(_: HTTP2ClientConnection) {}
-    func connectionHasRoom(_: HTTP2ClientConnection) {}
+    func connectionRoomChanged(_: HTTP2ClientConnection) {}
     func connection(_: HTTP2ClientConnection, goingAway _: UInt32, debug _: [UInt8]) {}
     func connectionClosed(_: HTTP2ClientConnection, error: (any Error)?) { ends.add(error.map { "\($0)" } ?? "nil") }
 }

@@ -49,13 +49,14 @@ import Testing
         ])
         let long = [126, 127, 128, 300, 16_384, 40_000].map { "/" + String(repeating: "x", count: $0 - 1) }
         for path in ["/one", "/", "/another/longer/path"] + long {
-            var own = FieldLiterals(path: path)
-            own.append("apns-id", String(path.prefix(200)))
-            let request = own
             client.loop.execute {
                 client.connection.request(
-                    prepared: prepared, own: request, body: [1], timeout: .seconds(20)
-                ) { statuses.add($0.status) }
+                    prepared: prepared, body: [1], timeout: .seconds(20),
+                    requester: CompletionRequester { statuses.add($0.status) }
+                ) { own in
+                    own.begin(path: path)
+                    own.append("apns-id", String(path.prefix(200)))
+                }
             }
             #expect(
                 await seen.next() == [

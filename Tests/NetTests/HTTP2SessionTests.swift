@@ -56,11 +56,11 @@ import Testing
 
         func request(_ number: Int, body: [UInt8] = [1], deadline: Int64 = .max) {
             session.request(
-                .fields(Client.headers(path: "/\(number)")), body: body, deadline: MonotonicTime(nanoseconds: deadline)
-            ) {
-                self.results[number] = $0
-                self.completions += 1
-            }
+                .fields(Client.headers(path: "/\(number)")), body: body, deadline: MonotonicTime(nanoseconds: deadline),
+                requester: CompletionRequester {
+                    self.results[number] = $0
+                    self.completions += 1
+                })
         }
 
         func receive(_ bytes: [UInt8]) throws { try bytes.withUnsafeBytes { try session.receive($0) } }
@@ -75,7 +75,7 @@ import Testing
             written += output.bytes
             let finished = session.finished
             session.finished = []
-            for request in finished { request.completion(request.result) }
+            for request in finished { request.requester.requestEnded(request.result) }
         }
 
         /// The streams whose HEADERS were written.
@@ -94,7 +94,7 @@ import Testing
             session.fail("over", firstUnsent: firstUnsent)
             let finished = session.finished
             session.finished = []
-            for request in finished { request.completion(request.result) }
+            for request in finished { request.requester.requestEnded(request.result) }
         }
     }
 

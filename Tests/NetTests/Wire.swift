@@ -95,7 +95,7 @@ final class Client: HTTP2ClientDelegate, @unchecked Sendable {
     }
 
     func connectionOpened(_ connection: HTTP2ClientConnection) { events.add(.opened) }
-    func connectionHasRoom(_ connection: HTTP2ClientConnection) { roomEvents.add(connection.room) }
+    func connectionRoomChanged(_ connection: HTTP2ClientConnection) { roomEvents.add(connection.room) }
     func connection(_ connection: HTTP2ClientConnection, goingAway errorCode: UInt32, debug: [UInt8]) {
         events.add(.goingAway(errorCode, String(decoding: debug, as: UTF8.self)))
     }

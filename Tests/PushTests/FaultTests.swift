@@ -96,8 +96,10 @@ struct FaultTests {
     }
 
     @Test func givesRowsBackWhenNoStreamIsToBeHad() async throws {
-        let clock = TestClock(patience: 10_000)
-        let bench = try Bench(clock: clock) { request in
+        let clock = TestClock()
+        var tuning = PushTuning()
+        tuning.maximumConnections = 1
+        let bench = try Bench(tuning: tuning, clock: clock) { request in
             if request.connection == 1, request.number == 1 {
                 request.peer.setMaxConcurrentStreams(0)
                 let gateway = request.gateway
@@ -108,8 +110,6 @@ struct FaultTests {
             request.answer(200)
         }
         try bench.register(deviceTokens(1))
-        var tuning = PushTuning()
-        tuning.maximumConnections = 1
         try bench.send(20)
         #expect(await bench.drain() == 0)
         #expect(bench.gateway.accepted.count == 20)

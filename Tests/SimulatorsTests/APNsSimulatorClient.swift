@@ -105,8 +105,8 @@ final class APNsSimulatorClient: Sendable {
             for ender in enders { ender(ended ?? end) }
         }
 
-        func connectionOpened(_ connection: HTTP2ClientConnection) { connectionHasRoom(connection) }
-        func connectionHasRoom(_ connection: HTTP2ClientConnection) {
+        func connectionOpened(_ connection: HTTP2ClientConnection) { connectionRoomChanged(connection) }
+        func connectionRoomChanged(_ connection: HTTP2ClientConnection) {
             while connection.room > 0, !waiting.isEmpty { waiting.removeFirst()() }
         }
         func connection(_: HTTP2ClientConnection, goingAway errorCode: UInt32, debug: [UInt8]) {

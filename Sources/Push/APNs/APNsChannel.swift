@@ -18,7 +18,8 @@ final class APNsChannel: PushChannel {
     private let clock: any PushClock
     private let emit: Emit
     private let key: ProviderKey
-    private unowned let owner: any PushChannelOwner
+    /// Outlives its channels; unsafe because every push asks for it.
+    private unowned(unsafe) let owner: any PushChannelOwner
     private let crash: CrashPoints?
 
     private var pools = ByEnvironment<APNsConnectionPool?> { _ in nil }
@@ -125,6 +126,10 @@ final class APNsChannel: PushChannel {
         dispatch(flight)
     }
 
+    func flush() {
+        for case let pool? in pools.values { pool.pump() }
+    }
+
     func settleHeld() {
         for environment in APNsEnvironment.allCases { removeHeld(environment) }
     }
@@ -143,7 +148,7 @@ final class APNsChannel: PushChannel {
             keepsRowsBack = true
             return giveBack(flight, at: timeAfterStop, "\(ProviderKey.stoppedReason): \(reason)")
         }
-        pool(flight.environment).send(flight)
+        pool(flight.environment).add(flight)
     }
 
     /// When rows of a stopped key are due again: at once when nobody claims them any more, else out of the others' way.
@@ -287,7 +292,9 @@ extension APNsChannel {
             !runs[flight.home].holds(token: flight.push.device.id)
         {
             flight.environment = other
-            return pool(other).send(flight)
+            let pool = pool(other)
+            pool.add(flight)
+            return pool.pump()
         }
         flight.environment = flight.home
         let token = flight.push.device.id

@@ -37,10 +37,11 @@ final class APNsConnectionPool: @unchecked Sendable {
     private let clock: any PushClock
     private let emit: Emit
     private let key: ProviderKey
-    private unowned let owner: any APNsPoolOwner
+    /// Outlives its pools; unsafe because every push asks for it.
+    private unowned(unsafe) let owner: any APNsPoolOwner
     private let crash: CrashPoints?
 
-    private var lanes: [Lane] = []
+    private var lanes: [APNsLane] = []
     private var queue = FlightQueue()
     private var request: APNsRequest
     /// Connections in a row that ended without any answer, and the time before which none is opened.
@@ -55,16 +56,6 @@ final class APNsConnectionPool: @unchecked Sendable {
     private var dispatched = 0
     private var isWatched = false
     private var answers = 0
-
-    /// One connection, and how far it may be used.
-    private final class Lane {
-        var connection: HTTP2ClientConnection?
-        var state: LaneState
-        /// Streams lost without a word of their own.
-        var ambiguous = 0
-
-        init(caution: Int?) { state = LaneState(caution: caution) }
-    }
 
     init(
         _ environment: APNsEnvironment, gateway: Endpoint, tls: TLSContext, loop: EventLoop, key: ProviderKey,
@@ -98,7 +89,8 @@ final class APNsConnectionPool: @unchecked Sendable {
         return nextConnect > clock.now ? nextConnect : nil
     }
 
-    func send(_ flight: Flight) {
+    /// Sends it with the next `pump`.
+    func add(_ flight: Flight) {
         if isClosed {
             owner.pool(self, gaveBack: flight, at: clock.now, reason: "shutting down")
         } else if let downUntil {
@@ -106,7 +98,6 @@ final class APNsConnectionPool: @unchecked Sendable {
             owner.pool(self, gaveBack: flight, at: downUntil, reason: "gateway out of reach")
         } else {
             queue.append(flight)
-            pump()
         }
     }
 
@@ -140,7 +131,8 @@ final class APNsConnectionPool: @unchecked Sendable {
 // MARK: Sending
 
 extension APNsConnectionPool {
-    private func pump() {
+    /// Sends what waits, as far as connections have room, or opens one.
+    func pump() {
         guard !isPumping, !isClosed, !queue.isEmpty else { return }
         isPumping = true
         defer { isPumping = false }
@@ -159,8 +151,8 @@ extension APNsConnectionPool {
     }
 
     /// The lane with the fewest streams among those with room, and how many it may take before the next look.
-    private func emptiestLane(_ now: Int64) -> (Lane, Int)? {
-        var best: (lane: Lane, allowance: Int)?
+    private func emptiestLane(_ now: Int64) -> (APNsLane, Int)? {
+        var best: (lane: APNsLane, allowance: Int)?
         for lane in lanes {
             let allowance = lane.state.allowance(room: lane.connection?.room ?? 0, now: now)
             guard allowance > 0 else { continue }
@@ -170,8 +162,9 @@ extension APNsConnectionPool {
         return best.map { ($0.lane, min($0.allowance, 32)) }
     }
 
-    private func send(_ flight: Flight, on lane: Lane, now: Int64) {
+    private func send(_ flight: Flight, on lane: APNsLane, now: Int64) {
         guard let connection = lane.connection else { return queue.append(flight) }
+        flight.lane = lane
         flight.sentAt = now
         flight.generation = key.token.generation
         lane.state.sent()
@@ -179,9 +172,9 @@ extension APNsConnectionPool {
         connection.request(
             prepared: request.common(
                 for: flight.push, topic: flight.topic, generation: flight.generation, token: key.token),
-            own: request.ownFields(of: flight.push), body: flight.push.message.payload, timeout: tuning.requestTimeout
-        ) { [self] result in
-            ended(flight, on: lane, result)
+            body: flight.push.message.payload, timeout: tuning.requestTimeout, requester: flight
+        ) {
+            request.writeOwnFields(of: flight.push, to: &$0)
         }
         // What was asked for in this turn is written at its end.
         if let crash { loop.execute { crash.reach(.afterSendBeforeAnswer) } }
@@ -192,7 +185,7 @@ extension APNsConnectionPool {
         guard usable.count < tuning.maximumConnections, lanes.count < 2 * tuning.maximumConnections,
             now >= nextConnect, !lanes.contains(where: \.state.isWarmingUp)
         else { return }
-        let lane = Lane(caution: caution)
+        let lane = APNsLane(self, caution: caution)
         lanes.append(lane)
         lane.connection = HTTP2ClientConnection(
             to: gateway, tls: tls, on: loop, options: options, delegate: self)
@@ -203,9 +196,7 @@ extension APNsConnectionPool {
         guard !isWatched else { return }
         isWatched = true
         let seen = dispatched
-        clock.schedule(on: loop, after: tuning.stallTimeout.wholeMilliseconds) { [weak self] in
-            self?.check(seen)
-        }
+        clock.schedule(on: loop, after: tuning.stallTimeout.wholeMilliseconds) { [self] in check(seen) }
     }
 
     private func check(_ seen: Int) {
@@ -222,9 +213,12 @@ extension APNsConnectionPool {
 // MARK: Answers
 
 extension APNsConnectionPool {
-    private func ended(_ flight: Flight, on lane: Lane, _ result: Result<HTTP2Response, StreamFailure>) {
+    func ended(_ flight: Flight, on lane: APNsLane, _ result: Result<HTTP2Response, StreamFailure>) {
         switch result {
-        case .success(let response) where response.isWhole || response.status == 200:
+        case .success(let response) where response.status == 200:
+            // The connection says that its room has changed when it has given out all results.
+            return succeeded(flight, on: lane)
+        case .success(let response) where response.isWhole:
             answered(flight, on: lane, response)
         case .success(let response):
             cutOff(flight, on: lane, status: response.status)
@@ -246,17 +240,24 @@ extension APNsConnectionPool {
         pump()
     }
 
-    private func answered(_ flight: Flight, on lane: Lane, _ response: HTTP2Response) {
+    private func heard() {
         (failures, nextConnect) = (0, 0)
         answers += 1
         crash?.reach(.afterAnswerBeforeRecord)
         owner.poolHeard(self)
-        guard response.status != 200 else {
-            lane.state.answered(success: true)
-            if caution != nil, lane.state.hasGrown { caution = nil }
-            key.succeeded()
-            return owner.pool(self, ended: flight, .sent, reason: "")
-        }
+    }
+
+    private func succeeded(_ flight: Flight, on lane: APNsLane) {
+        heard()
+        lane.state.answered(success: true)
+        if caution != nil, lane.state.hasGrown { caution = nil }
+        key.succeeded()
+        owner.pool(self, ended: flight, .sent, reason: "")
+        if lane.state.isSpent { retire(lane) }
+    }
+
+    private func answered(_ flight: Flight, on lane: APNsLane, _ response: HTTP2Response) {
+        heard()
         lane.state.answered(success: false)
         let now = clock.now
         let answer = APNsAnswer(status: response.status, headers: response.headers, body: response.body, now: now)
@@ -282,7 +283,7 @@ extension APNsConnectionPool {
         case .pauseConnection(let retryAfter):
             let pause = retryAfter ?? tuning.backoff.delay(attempts: 6)
             lane.state.pause(until: now + pause)
-            clock.schedule(on: loop, after: pause) { [weak self] in self?.pump() }
+            clock.schedule(on: loop, after: pause) { [self] in pump() }
             owner.pool(self, ended: flight, outcome, reason: answer.label)
         default:
             owner.pool(self, ended: flight, outcome, reason: answer.label)
@@ -290,7 +291,7 @@ extension APNsConnectionPool {
     }
 
     /// It was refused, but the body that says why did not come whole: nothing was delivered, so that asking again is safe.
-    private func cutOff(_ flight: Flight, on lane: Lane, status: Int) {
+    private func cutOff(_ flight: Flight, on lane: APNsLane, status: Int) {
         lane.state.answered(success: false)
         owner.pool(self, ended: flight, .retry(retryAfter: nil), reason: "HTTP \(status), cut off")
     }
@@ -300,7 +301,7 @@ extension APNsConnectionPool {
         owner.pool(self, ended: flight, outcome, reason: answer.label)
     }
 
-    private func refused(_ flight: Flight, on lane: Lane) {
+    private func refused(_ flight: Flight, on lane: APNsLane) {
         lane.state.failed()
         // While anything is answered, refusals cannot go on for ever.
         flight.refusals = flight.answersAtRefusal == answers ? flight.refusals + 1 : 1
@@ -324,7 +325,7 @@ extension APNsConnectionPool {
         }
     }
 
-    private func retire(_ lane: Lane) {
+    private func retire(_ lane: APNsLane) {
         lane.state.retire()
         if lane.state.inFlight == 0 { lane.connection?.close() }
     }
@@ -338,7 +339,7 @@ extension APNsConnectionPool: HTTP2ClientDelegate {
         pump()
     }
 
-    func connectionHasRoom(_ connection: HTTP2ClientConnection) {
+    func connectionRoomChanged(_ connection: HTTP2ClientConnection) {
         pump()
     }
 
@@ -374,11 +375,11 @@ extension APNsConnectionPool: HTTP2ClientDelegate {
         pump()
     }
 
-    private func lane(of connection: HTTP2ClientConnection) -> Lane? {
+    private func lane(of connection: HTTP2ClientConnection) -> APNsLane? {
         lanes.first { $0.connection === connection }
     }
 
-    private func report(_ op: String, _ lane: Lane, _ error: (any Error)?) {
+    private func report(_ op: String, _ lane: APNsLane, _ error: (any Error)?) {
         emit(
             "push", op,
             [

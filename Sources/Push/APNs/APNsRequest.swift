@@ -32,9 +32,14 @@ struct APNsRequest {
     mutating func common(
         for push: QueuedPush, topic: String, generation: Int, token: @autoclosure () -> ProviderToken
     ) -> PreparedHeaders {
+        let message = push.message
+        if let latest, latest.key.generation == generation, latest.key.priority == message.priority,
+            latest.key.pushType == message.pushType, latest.key.topic == topic
+        {
+            return latest.headers
+        }
         let key = CommonKey(
-            generation: generation, topic: topic, pushType: push.message.pushType, priority: push.message.priority)
-        if let latest, latest.key == key { return latest.headers }
+            generation: generation, topic: topic, pushType: message.pushType, priority: message.priority)
         let headers = prepare(key, token())
         latest = (key, headers)
         return headers
@@ -64,17 +69,16 @@ struct APNsRequest {
 
     /// What each request has of its own: what is another each time stays out of HPACK's table, where it would push out what
     /// is the same.
-    mutating func ownFields(of push: QueuedPush) -> FieldLiterals {
+    mutating func writeOwnFields(of push: QueuedPush, to fields: inout FieldLiterals) {
         let seconds = push.message.isOnce ? 0 : push.expiresAt / 1000
         if seconds != expiration.seconds { expiration = (seconds, Array(String(seconds).utf8)) }
         let token = push.device.token
         let collapseID = push.message.collapseID
-        var fields = FieldLiterals(
+        fields.begin(
             path: "/3/device/", token, capacity: 128 + token.utf8.count + (collapseID.map { 24 + $0.utf8.count } ?? 0))
         fields.append("apns-expiration", expiration.text)
         fields.append("apns-id", count: DedupeKey.uuidLength) { push.key.appendUUID(to: &$0) }
         if let collapseID { fields.append("apns-collapse-id", collapseID) }
-        return fields
     }
 
     /// Why a row cannot be a request at all; nil when it can.

@@ -1,3 +1,4 @@
+import Net
 import Storage
 
 /// One claimed row on its way through the connections. Confined to the loop.
@@ -10,6 +11,8 @@ final class Flight {
     var environment: APNsEnvironment
     /// Where its token is registered.
     let home: APNsEnvironment
+    /// Where its last request went.
+    var lane: APNsLane?
     /// When its last request went out, in milliseconds since 1970.
     var sentAt: Int64 = 0
     /// The provider token that its last request carried.
@@ -34,6 +37,14 @@ final class Flight {
 
     /// It may have been delivered already.
     var isAmbiguous: Bool { losses > 0 || timeouts > 0 }
+}
+
+extension Flight: HTTP2Requester {
+    func requestEnded(_ result: Result<HTTP2Response, StreamFailure>) {
+        guard let lane else { return }
+        self.lane = nil
+        lane.pool.ended(self, on: lane, result)
+    }
 }
 
 /// First in, first out.
