@@ -87,6 +87,7 @@ struct DedupeKeyMaker {
     private var time: UInt64 = 0
 
     /// Sets what all devices of a notification have in common.
+    @inline(__always)
     mutating func begin(_ entry: OutboxEntry) {
         input.removeAll(keepingCapacity: true)
         if let dedupeID = entry.dedupeID {

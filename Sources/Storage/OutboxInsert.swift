@@ -20,14 +20,15 @@ extension Transaction {
         rows.reserveCapacity(entries.count)
         for place in entries.indices {
             let recipient = try recipients.recipient(entries[place].did, on: connection)
-            if recipient.devices.isEmpty {
+            guard let device = recipient.device else {
                 writes.withoutToken += 1
                 try write(OutboxNote(entries[place], OutboxNote.noToken), now: now)
                 continue
             }
             if recipient.hasSettings, try keepBack(entries[place], now, &writes) { continue }
             dedupe.begin(entries[place])
-            for device in recipient.devices {
+            rows.append(OutboxDraftRow(entry: place, device: device, key: dedupe.key(token: device.token)))
+            for device in recipient.otherDevices {
                 rows.append(OutboxDraftRow(entry: place, device: device, key: dedupe.key(token: device.token)))
             }
         }
@@ -59,6 +60,7 @@ extension Transaction {
             handover.intake?.giveBack(running)
             throw error
         }
+        handover.expect(taken)
         for row in rows[..<running] where row.id > 0 {
             let push = QueuedPush(
                 id: row.id, message: entries[row.entry].message, device: row.device, key: row.key,
@@ -84,7 +86,7 @@ extension Transaction {
             statement.bind(3, now)
         } bind: { [arena] statement, behind, index in
             let entry = rows[index].entry
-            if texts?.entry != entry { texts = OutboxTexts(entries[entry], at: entry, in: arena) }
+            if texts?.entry != entry { texts = OutboxTexts(entries, at: entry, in: arena) }
             statement.bindInPlace(behind + 1, blob: rows[index].key.withBytes { arena.copy($0) })
             statement.bind(behind + 2, rows[index].device.id)
             texts?.bind(to: statement, behind: behind + 2)

@@ -61,6 +61,11 @@ struct OutboxHandover {
     /// How many rows there are so far.
     var mark: Int { rows.count }
 
+    /// So many rows are about to come.
+    mutating func expect(_ count: Int) {
+        if rows.isEmpty { rows.reserveCapacity(count) }
+    }
+
     mutating func add(_ row: QueuedPush, until time: Int64) {
         rows.append(row)
         until = max(until, time)

@@ -51,18 +51,19 @@ struct OutboxTexts {
     private let priority: Int
     private let isOnce: Bool
 
-    init(_ entry: OutboxEntry, at place: Int, in arena: TextArena) {
-        let message = entry.message
-        self.entry = place
+    /// - Parameter place: the entry's place among `entries`. (An entry by itself would be a copy.)
+    init(_ entries: [OutboxEntry], at place: Int, in arena: TextArena) {
+        let message = entries[place].message
+        entry = place
         did = arena.copy(message.did)
-        hook = arena.copy(entry.hook)
-        uri = arena.copy(entry.uri)
-        rev = arena.copy(entry.rev)
+        hook = arena.copy(entries[place].hook)
+        uri = arena.copy(entries[place].uri)
+        rev = arena.copy(entries[place].rev)
         payload = arena.copy(message.payload)
         pushType = arena.copy(message.pushType)
         collapseID = message.collapseID.map { arena.copy($0) }
         badge = message.badge.map { arena.copy($0) }
-        expiresAt = entry.expiresAt
+        expiresAt = entries[place].expiresAt
         priority = message.priority
         isOnce = message.isOnce
     }
@@ -85,6 +86,7 @@ struct OutboxTexts {
 
 extension OutboxEntry {
     /// Bytes of what is copied when it is written.
+    @inline(__always)
     var textSize: Int {
         message.did.utf8.count + hook.utf8.count + uri.utf8.count + rev.utf8.count + message.payload.count
             + message.pushType.utf8.count + (message.collapseID?.utf8.count ?? 0) + (message.badge?.utf8.count ?? 0)

@@ -4,6 +4,9 @@
 /// (`RowRuns`). So its own state is `running` from the moment somebody takes it, and stays so once it is sent; only a row
 /// that ends otherwise, or waits again, is written a second time.
 enum OutboxTables {
+    /// What creates them where they are missing.
+    static let all = [rows, leases, sent, queue] + indexes
+
     /// One row per notification and token. The payload comes last: what is in front is read without it, whose end may lie
     /// in pages of its own. `next_attempt_at` is set while a row waits and at no other time: so the indexes hold the
     /// waiting rows alone.
@@ -31,7 +34,7 @@ enum OutboxTables {
 
     /// The outbox as everybody may read it. A row's run, if it can have one, is the first that ends with it or behind it.
     /// (The plus keeps SQLite from looking for the rows of a run instead.)
-    static let queue = """
+    private static let queue = """
         CREATE VIEW IF NOT EXISTS _push_queue AS
         SELECT r.id, r.dedupe_key, iif(s.at IS NULL, r.state, 'sent') AS state, r.did, r.token_id,
             r.attempts + (s.at IS NOT NULL) AS attempts, r.next_attempt_at, r.created_at, r.expires_at,
@@ -41,7 +44,7 @@ enum OutboxTables {
             AND s.last = (SELECT last FROM _push_sent WHERE last >= r.id ORDER BY last LIMIT 1) AND s.first <= +r.id
         """
 
-    static let indexes = [
+    private static let indexes = [
         "CREATE INDEX IF NOT EXISTS _push_rows_due ON _push_rows (next_attempt_at) WHERE next_attempt_at IS NOT NULL",
         "CREATE INDEX IF NOT EXISTS _push_rows_waiting ON _push_rows (token_id) WHERE next_attempt_at IS NOT NULL",
         "CREATE INDEX IF NOT EXISTS _push_rows_dead ON _push_rows (id) WHERE state = 'dead'",

@@ -5,42 +5,48 @@ import CSQLite
 /// Confined to the writer's thread. What this connection writes it is told of (`forget`); what others write, and what is
 /// rolled back, empties it.
 struct RecipientCache {
-    /// Never changes.
-    final class Recipient {
-        let did: String
-        /// In order of token.
-        let devices: [PushDevice]
+    struct Recipient {
+        /// In order of token. That of somebody who has one alone is not looked for in memory of its own.
+        private(set) var device: PushDevice?
+        private(set) var otherDevices: [PushDevice] = []
         /// There are things that they do not want to hear of.
-        let hasSettings: Bool
+        var hasSettings = false
 
-        init(did: String, devices: [PushDevice], hasSettings: Bool) {
-            self.did = did
-            self.devices = devices
-            self.hasSettings = hasSettings
+        mutating func add(_ found: PushDevice) {
+            if device == nil { device = found } else { otherDevices.append(found) }
         }
     }
 
     /// Recipients at most: some megabytes.
     private static let limit = 20_000
 
-    /// By a hash of the DID: looking for one compares DIDs once, and not with every neighbour. Of two with the same hash
-    /// the one asked for last is here.
-    private var recipients: [UInt64: Recipient] = [:]
+    private var recipients: [ShortText: Recipient] = [:]
+    /// Those whose DID is no short text, by its bytes: strings that are canonically equivalent are equal to Swift, but
+    /// not to SQL.
+    private var others: [[UInt8]: Recipient] = [:]
     /// SQLite's number for what other connections have written.
     private var version: Int64 = -1
 
     mutating func recipient(_ did: String, on connection: Connection) throws -> Recipient {
-        let hash = Self.hash(did)
-        if let known = recipients[hash], known.did == did { return known }
+        let key = ShortText(did)
+        if let known = key.map({ recipients[$0] }) ?? others[Array(did.utf8)] { return known }
         let found = try Recipient(did, on: connection)
-        if recipients.count >= Self.limit { recipients.removeAll(keepingCapacity: true) }
-        recipients[hash] = found
+        if recipients.count + others.count >= Self.limit {
+            recipients.removeAll(keepingCapacity: true)
+            others.removeAll()
+        }
+        if let key { recipients[key] = found } else { others[Array(did.utf8)] = found }
         return found
     }
 
-    mutating func forget(_ did: String) { recipients[Self.hash(did)] = nil }
+    mutating func forget(_ did: String) {
+        if let key = ShortText(did) { recipients[key] = nil } else { others[Array(did.utf8)] = nil }
+    }
 
-    mutating func removeAll() { recipients.removeAll() }
+    mutating func removeAll() {
+        recipients.removeAll()
+        others.removeAll()
+    }
 
     /// Called when a transaction has begun: nobody else writes until it ends.
     mutating func transactionBegan(on connection: Connection) throws(StorageError) {
@@ -51,32 +57,11 @@ struct RecipientCache {
         if now != version { removeAll() }
         version = now
     }
-
-    /// Eight bytes at a time, each time folding the product with an odd number.
-    static func hash(_ did: String) -> UInt64 {
-        did.utf8.withContiguousStorageIfAvailable { hash(UnsafeRawBufferPointer($0)) }
-            ?? Array(did.utf8).withUnsafeBytes { hash($0) }
-    }
-
-    private static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
-        func folded(_ word: UInt64) -> UInt64 {
-            let (high, low) = word.multipliedFullWidth(by: 0x9e37_79b9_7f4a_7c15)
-            return high ^ low
-        }
-        var hash = UInt64(bytes.count)
-        var place = 0
-        while bytes.count - place >= 8 {
-            hash = folded(hash ^ bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
-            place += 8
-        }
-        let rest = bytes[place...].reduce(0) { $0 << 8 | UInt64($1) }
-        return folded(hash ^ rest)
-    }
 }
 
 extension RecipientCache.Recipient {
     /// Looks for them.
-    fileprivate convenience init(_ did: String, on connection: Connection) throws {
+    fileprivate init(_ did: String, on connection: Connection) throws {
         // In the order of the primary key, which needs no sorting.
         let statement = try connection.statement(
             """
@@ -85,13 +70,10 @@ extension RecipientCache.Recipient {
             FROM _push_tokens WHERE did = ?1 ORDER BY token
             """)
         statement.bind(1, did)
-        var devices: [PushDevice] = []
-        var hasSettings = false
         try statement.forEachRow { row in
-            devices.append(PushDevice(row, at: 0))
+            add(PushDevice(row, at: 0))
             hasSettings = row.integer(6) != 0
         }
-        self.init(did: did, devices: devices, hasSettings: hasSettings)
     }
 }
 

@@ -130,6 +130,28 @@ private let now: Int64 = 1_700_000_000_000
         other.close()
     }
 
+    /// DIDs that are alike, as long as can be kept in place, longer, and odd.
+    @Test func tellsPeopleApart() throws {
+        let stem = "did:plc:" + String(repeating: "a", count: 23)
+        let people = [
+            stem, stem + "a", stem + "b", stem + "aa", stem + "ab", stem + "aaaaaaaaaaaaaaaaa", "did:web:é",
+            "did:web:e\u{301}",
+            stem + "é", stem + "e\u{301}",
+            "did:x", "did:x\0", "did:x\0\0", "",
+        ]
+        for (number, did) in people.enumerated() { try register(did, "token\(number)") }
+        for round in 0..<2 {
+            #expect(try queue(people.map { entry(round, to: $0) }).queued == people.count)
+            #expect(try claim().map(\.device.token) == people.indices.map { "token\($0)" })
+        }
+        // What becomes of one is nothing to the others.
+        for (number, did) in people.enumerated().dropFirst(6) {
+            _ = try database.writeBlocking { try $0.removeToken(did: did, token: "token\(number)") }
+        }
+        let writes = try queue(people.map { entry(2, to: $0) })
+        #expect(writes.queued == 6 && writes.withoutToken == people.count - 6)
+    }
+
     @Test func forgetsWhatWasRolledBack() throws {
         struct Failure: Error {}
         try register("did:a", "one")
