@@ -1,12 +1,11 @@
 import CSQLite
 
-/// An INSERT in two forms, of one row and of many: opening a table and its indexes costs more than a row does.
+/// An INSERT in forms of several lengths: opening a table and its indexes costs more than a row does.
 struct MultiRowInsert {
-    /// Rows of the larger form.
-    private static let width = 32
+    /// Rows of each form, the longest first.
+    private static let widths = [64, 16, 4, 1]
 
-    private let one: Statement
-    private let many: Statement
+    private let forms: [(width: Int, statement: Statement)]
     private let shared: Int32
     private let perRow: Int32
 
@@ -21,12 +20,12 @@ struct MultiRowInsert {
     ) throws(StorageError) {
         self.shared = shared
         self.perRow = perRow
-        func sql(_ count: Int) -> String {
-            let rows = (0..<Int32(count)).map { row(shared + $0 * perRow) }.joined(separator: ", ")
-            return "\(head) VALUES \(rows) \(tail)"
+        var forms: [(Int, Statement)] = []
+        for width in Self.widths {
+            let rows = (0..<Int32(width)).map { row(shared + $0 * perRow) }.joined(separator: ", ")
+            forms.append((width, try connection.prepare("\(head) VALUES \(rows) \(tail)")))
         }
-        one = try connection.prepare(sql(1))
-        many = try connection.prepare(sql(Self.width))
+        self.forms = forms
     }
 
     /// Inserts the rows `rows`, some at a time.
@@ -37,20 +36,20 @@ struct MultiRowInsert {
     ///   - inserted: called for each group of rows with the number of those that were new.
     func run(
         _ rows: Range<Int>, share: (Statement, Range<Int>) -> Void = { _, _ in },
-        bind: (Statement, _ behind: Int32, Int) -> Void,
-        inserted: (Range<Int>, Int) throws -> Void = { _, _ in }
+        bind: (Statement, _ behind: Int32, Int) -> Void, inserted: (Range<Int>, Int) throws -> Void = { _, _ in }
     ) throws {
         var next = rows.lowerBound
-        while next < rows.upperBound {
-            let count = rows.upperBound - next >= Self.width ? Self.width : 1
-            let statement = count == 1 ? one : many
-            share(statement, next..<next + count)
-            for row in 0..<count { bind(statement, shared + Int32(row) * perRow, next + row) }
-            // Bindings stay: each use makes all of them anew.
-            defer { sqlite3_reset(statement.handle) }
-            guard sqlite3_step(statement.handle) == SQLITE_DONE else { throw statement.failure }
-            try inserted(next..<next + count, statement.changes)
-            next += count
+        for (width, statement) in forms {
+            while rows.upperBound - next >= width {
+                let group = next..<next + width
+                share(statement, group)
+                for row in group { bind(statement, shared + Int32(row - next) * perRow, row) }
+                // Bindings stay: each use makes all of them anew.
+                defer { sqlite3_reset(statement.handle) }
+                guard sqlite3_step(statement.handle) == SQLITE_DONE else { throw statement.failure }
+                try inserted(group, statement.changes)
+                next = group.upperBound
+            }
         }
     }
 }

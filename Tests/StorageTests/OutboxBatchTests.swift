@@ -44,8 +44,8 @@ private let now: Int64 = 1_700_000_000_000
         _ = try database.writeBlocking { try $0.settle(ends, now: time) }
     }
 
-    /// Around the number of rows that one statement takes.
-    @Test(arguments: [0, 1, 31, 32, 33, 64, 65, 100]) func writesAnyNumberOfRows(_ count: Int) throws {
+    /// Around the numbers of rows that one statement takes.
+    @Test(arguments: [0, 1, 3, 4, 5, 15, 16, 17, 63, 64, 65, 85, 150]) func writesAnyNumberOfRows(_ count: Int) throws {
         try register("did:a", "one")
         let writes = try queue((0..<count).map { entry($0) })
         #expect(writes.queued == count && writes.deduplicated == 0)
