@@ -133,15 +133,18 @@ struct PushBenchmark {
             """)
     }
 
-    /// - Parameter ahead: how many may be on their way at most.
+    /// Some batches are on their way into the outbox side by side, as hooks run side by side.
+    /// - Parameter ahead: how many pushes may be on their way out of it at most.
     private func send(_ sends: [PushStage.Send], through stage: PushStage, ahead: Int) async throws {
         stage.push.start()
-        var next = 0
-        while next < sends.count {
-            let end = min(next + 250, sends.count)
-            try await stage.send(sends[next..<end])
-            next = end
-            while next - stage.push.counts.sent > ahead { try await Task.sleep(for: .milliseconds(1)) }
+        let (batch, atOnce) = (250, 2)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for start in Swift.stride(from: 0, to: sends.count, by: batch) {
+                if start >= atOnce * batch { try await group.next() }
+                while start - stage.push.counts.sent > ahead { try await Task.sleep(for: .milliseconds(1)) }
+                group.addTask { try await stage.send(sends[start..<min(start + batch, sends.count)]) }
+            }
+            try await group.waitForAll()
         }
         try await stage.allSent(sends.count)
     }

@@ -45,10 +45,10 @@ final class PushStage: Sendable {
         database.close()
     }
 
-    /// What a hook is about to send, and where it comes from.
-    struct Send: Sendable {
-        var notification: HookKit.Notification
-        var origin: SendOrigin
+    /// What a hook is about to send, and where it comes from. An object, so that handing it on costs next to nothing.
+    final class Send: Sendable {
+        let notification: HookKit.Notification
+        let origin: SendOrigin
 
         init(_ number: Int, stamp: UInt64) {
             notification = SamplePush.notification(to: number % PushStage.devices, stamp: stamp)

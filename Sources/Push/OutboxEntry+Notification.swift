@@ -10,7 +10,7 @@ extension OutboxEntry {
     ///   - lifetime: milliseconds for which it is tried, unless it says otherwise itself.
     ///   - namesRecipient: whether the payload says whose it is.
     ///   - badges: keeps the closures that count badges.
-    init(
+    convenience init(
         _ notification: borrowing Notification, origin: SendOrigin, now: Int64, lifetime: Int64,
         namesRecipient: Bool, badges: BadgeClosures
     ) throws(NotificationRefusal) {

@@ -1,20 +1,21 @@
-/// One notification on its way into the outbox, before it is spread over the recipient's devices.
-public struct OutboxEntry: Sendable {
+/// One notification on its way into the outbox, before it is spread over the recipient's devices. It never changes, and is an
+/// object so that handing it on costs next to nothing.
+public final class OutboxEntry: Sendable {
     /// The recipient.
     public var did: String { message.did }
-    public var hook: String
-    public var uri: String
-    public var rev: String
+    public let hook: String
+    public let uri: String
+    public let rev: String
     /// The send's place in the hook's run: 0, 1, …
-    public var place: Int
+    public let place: Int
     /// When given, it stands for hook, uri, rev and place in telling whether a notification is the same.
-    public var dedupeID: String?
+    public let dedupeID: String?
     /// The notification's `data.type`, by which its recipient may have turned it off.
-    public var type: String?
+    public let type: String?
     /// What is sent.
     public let message: PushMessage
     /// Milliseconds since 1970 after which it is not to be delivered.
-    public var expiresAt: Int64
+    public let expiresAt: Int64
 
     /// The parameters that are not kept here are those of `PushMessage`.
     public init(

@@ -57,12 +57,19 @@ struct PayloadTests {
         ("\n\r\t\u{8}\u{C}", #"\n\r\t\b\f"#), ("/é\u{2028}👩‍👩‍👧\u{202E}", "/é\u{2028}👩‍👩‍👧\u{202E}"),
     ])
     func escapesOnlyWhatMustBe(_ text: String, _ expected: String) throws {
-        var bytes: [UInt8] = []
-        JSONText.append(text, to: &bytes)
-        #expect(String(decoding: bytes, as: UTF8.self) == "\"\(expected)\"")
-        #expect(bytes.count == JSONText.encodedCount(text) + 2)
-        let back = try JSONDecoder().decode([String].self, from: Data(Array("[".utf8) + bytes + Array("]".utf8)))
-        #expect(back == [text])
+        // Behind so many others, for several are looked at at once; into memory that suffices, and that does not.
+        for shift in 0...8 {
+            let text = String(repeating: "x", count: shift) + text + String(repeating: "y", count: 8 - shift)
+            let expected = String(repeating: "x", count: shift) + expected + String(repeating: "y", count: 8 - shift)
+            for capacity in [0, 9, 256] {
+                var writer = JSONObjectWriter(capacity: capacity)
+                writer.member(named: text, text)
+                let bytes = writer.finish()
+                #expect(String(decoding: bytes, as: UTF8.self) == #"{"\#(expected)":"\#(expected)"}"#)
+                #expect(bytes.count == 2 * JSONText.encodedCount(text) + 7)
+                #expect(try JSONDecoder().decode([String: String].self, from: Data(bytes)) == [text: text])
+            }
+        }
     }
 
     @Test(arguments: ["a", "é", "👩‍👩‍👧‍👦", "\"", "\0", "e\u{301}", "🇩🇪"], 0...5)

@@ -22,11 +22,12 @@ private let now: Int64 = 1_700_000_000_000
         }
     }
 
-    private func entry(_ did: String, uri: String = "at://x/y/1", place: Int = 0, expires: Int64 = now + 1000)
-        -> OutboxEntry
-    {
+    private func entry(
+        _ did: String, hook: String = "favorite", uri: String = "at://x/y/1", place: Int = 0,
+        expires: Int64 = now + 1000
+    ) -> OutboxEntry {
         OutboxEntry(
-            did: did, hook: "favorite", uri: uri, rev: "r", place: place, payload: Array(#"{"aps":{}}"#.utf8),
+            did: did, hook: hook, uri: uri, rev: "r", place: place, payload: Array(#"{"aps":{}}"#.utf8),
             collapseID: place == 1 ? "c" : nil, priority: 10, pushType: "alert", expiresAt: expires)
     }
 
@@ -134,10 +135,7 @@ private let now: Int64 = 1_700_000_000_000
 
     @Test func fieldsDoNotRunTogetherInTheKey() throws {
         try register("did:a", "one")
-        var (left, right) = (entry("did:a"), entry("did:a"))
-        (left.hook, left.uri) = ("ab", "c")
-        (right.hook, right.uri) = ("a", "bc")
-        #expect(try queue(left, right) == 2)
+        #expect(try queue(entry("did:a", hook: "ab", uri: "c"), entry("did:a", hook: "a", uri: "bc")) == 2)
     }
 
     @Test func aJobEndsWithItsRows() throws {

@@ -87,7 +87,6 @@ extension APNsPayload {
             $0 + $1.key.utf8.count + $1.value.utf8.count + 6
         }
         var writer = JSONObjectWriter(capacity: frameBytes + size)
-        writer.open()
         writer.key("aps")
         writer.open()
         if !notification.isBackground {
@@ -98,8 +97,7 @@ extension APNsPayload {
         if notification.mutableContent { writer.member("mutable-content", 1) }
         writer.close()
         for (key, value) in members { writer.member(named: key, value) }
-        writer.close()
-        return writer.bytes
+        return writer.finish()
     }
 
     /// `data` as it is, and the recipient if wanted, so that an app with several accounts can tell whose the notification

@@ -64,13 +64,13 @@ struct ProviderToken: Sendable, CustomStringConvertible, CustomReflectable {
     }
 
     private static func sign(key: PrivateKey, keyID: String, teamID: String, now: Int64) throws(KeyError) -> [UInt8] {
-        var header = Array(#"{"alg":"ES256","kid":"#.utf8)
-        JSONText.append(keyID, to: &header)
-        header += "}".utf8
-        var claims = Array(#"{"iss":"#.utf8)
-        JSONText.append(teamID, to: &claims)
-        claims += ",\"iat\":\(now / 1000)}".utf8
-        let token = try JSONWebToken(header: header, claims: claims, signedBy: key)
+        var header = JSONObjectWriter()
+        header.member("alg", "ES256")
+        header.member("kid", keyID)
+        var claims = JSONObjectWriter()
+        claims.member("iss", teamID)
+        claims.member("iat", Int(now / 1000))
+        let token = try JSONWebToken(header: header.finish(), claims: claims.finish(), signedBy: key)
         return Array("bearer ".utf8) + token.text.utf8
     }
 
