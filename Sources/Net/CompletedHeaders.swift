@@ -1,14 +1,14 @@
-/// A HEADERS frame of nghttp2's with fields added that were encoded outside of it.
+/// A HEADERS frame of nghttp2's, made without any field, with fields put in that were encoded outside of it.
 ///
-/// nghttp2 keeps the streams' states and HPACK's table, and so encodes what many requests share; literals need neither,
-/// and are merely put into the block: `:path` in front, the others behind. Source: RFC 9113 §6.2, §6.10.
+/// nghttp2 keeps the streams' states, and knows of the table's size; what the table holds is `HeaderTable`'s.
+/// Source: RFC 9113 §6.2, §6.10.
 struct CompletedHeaders {
     private static let headBytes = 9
     private static let headersType: UInt8 = 1
     private static let continuationType: UInt8 = 9
     private static let endHeaders: UInt8 = 4
 
-    /// nghttp2's frame, its block of fields whole.
+    /// nghttp2's frame. In its block are changes of the table's size alone.
     private let frame: UnsafeRawBufferPointer
 
     /// nil when `frame` is anything else.
@@ -21,16 +21,31 @@ struct CompletedHeaders {
 
     var stream: Int32 { Int32(bitPattern: UInt32(bigEndian: frame.loadUnaligned(fromByteOffset: 5, as: UInt32.self))) }
 
+    private var updates: Slice<UnsafeRawBufferPointer> { frame[Self.headBytes...] }
+
+    /// The sizes that the peer's table is to have, one after the other (RFC 7541 §6.3).
+    var tableSizes: [Int] {
+        var rest = updates
+        var sizes: [Int] = []
+        while !rest.isEmpty, let size = HPACK.number(prefix: 5, from: &rest) { sizes.append(size) }
+        return sizes
+    }
+
     /// Appends the frame, or several where one may not be longer than `limit`.
-    func write(shared: [UInt8], own: FieldLiterals, limit: Int, to output: inout ByteBuffer) {
-        let count = frame.count - Self.headBytes + shared.count + own.bytes.count
+    /// - Parameters:
+    ///   - indexed: fields as the table has them, pseudo-fields first.
+    ///   - literals: further fields that need no table.
+    func write(
+        indexed: [UInt8], literals: [UInt8], own: borrowing FieldLiterals, limit: Int, to output: inout ByteBuffer
+    ) {
+        let count = updates.count + indexed.count + literals.count + own.bytes.count
         if count <= limit {
             appendHead(count, Self.headersType, flags: frame[4], to: &output)
-            appendBlock(shared, own, to: &output)
+            appendBlock(indexed, literals, own, to: &output)
             return
         }
         var block = ByteBuffer(capacity: count)
-        appendBlock(shared, own, to: &block)
+        appendBlock(indexed, literals, own, to: &block)
         var type = Self.headersType
         var flags = frame[4] & ~Self.endHeaders
         while !block.isEmpty {
@@ -53,26 +68,13 @@ struct CompletedHeaders {
     }
 
     /// Changes of the table's size stand before all fields (RFC 7541 §4.2), pseudo-fields before the others.
-    private func appendBlock(_ shared: [UInt8], _ own: FieldLiterals, to output: inout ByteBuffer) {
-        let fields = Self.headBytes + sizeUpdateBytes
-        output.append(frame[Self.headBytes..<fields])
+    private func appendBlock(
+        _ indexed: [UInt8], _ literals: [UInt8], _ own: borrowing FieldLiterals, to output: inout ByteBuffer
+    ) {
+        output.append(updates)
         own.bytes.withUnsafeBytes { output.append($0[..<own.pathEnd]) }
-        output.append(frame[fields...])
-        shared.withUnsafeBytes { output.append($0[...]) }
+        indexed.withUnsafeBytes { output.append($0[...]) }
+        literals.withUnsafeBytes { output.append($0[...]) }
         own.bytes.withUnsafeBytes { output.append($0[own.pathEnd...]) }
-    }
-
-    /// Bytes of the block's changes of the table's size: `001`, and an integer with a prefix of 5 bits (RFC 7541 §6.3).
-    private var sizeUpdateBytes: Int {
-        var end = Self.headBytes
-        while end < frame.count, frame[end] >> 5 == 1 {
-            var isLast = frame[end] & 0x1f != 0x1f
-            end += 1
-            while !isLast, end < frame.count {
-                isLast = frame[end] & 0x80 == 0
-                end += 1
-            }
-        }
-        return end - Self.headBytes
     }
 }

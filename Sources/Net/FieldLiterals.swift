@@ -30,7 +30,7 @@ public struct FieldLiterals: Sendable {
         removeAll()
         bytes.reserveCapacity(capacity)
         bytes.append(Self.neverIndexed | Self.path)
-        appendLength(prefix.utf8.count + suffix.utf8.count)
+        HPACK.append(prefix.utf8.count + suffix.utf8.count, prefix: 7, to: &bytes)
         bytes.append(contentsOf: prefix.utf8)
         bytes.append(contentsOf: suffix.utf8)
         pathEnd = bytes.count
@@ -48,32 +48,18 @@ public struct FieldLiterals: Sendable {
 
     mutating func append(_ field: HeaderField) {
         bytes.append(Self.neverIndexed)
-        for text in [field.name, field.value] {
-            appendLength(text.count)
-            bytes.append(contentsOf: text)
-        }
+        HPACK.append(field.name, to: &bytes)
+        HPACK.append(field.value, to: &bytes)
     }
 
     /// Adds a field whose value of `count` bytes `write` appends.
     public mutating func append(_ name: StaticString, count: Int, write: (inout [UInt8]) -> Void) {
         bytes.append(Self.neverIndexed)
-        appendLength(name.utf8CodeUnitCount)
+        HPACK.append(name.utf8CodeUnitCount, prefix: 7, to: &bytes)
         bytes.append(contentsOf: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
-        appendLength(count)
+        HPACK.append(count, prefix: 7, to: &bytes)
         let start = bytes.count
         write(&bytes)
         precondition(bytes.count == start + count, "a field's value has another length than was said")
-    }
-
-    /// An integer with a prefix of 7 bits (RFC 7541 §5.1); the bit in front says that no Huffman code follows.
-    private mutating func appendLength(_ length: Int) {
-        guard length >= 0x7f else { return bytes.append(UInt8(length)) }
-        bytes.append(0x7f)
-        var rest = length - 0x7f
-        while rest >= 0x80 {
-            bytes.append(UInt8(rest & 0x7f | 0x80))
-            rest >>= 7
-        }
-        bytes.append(UInt8(rest))
     }
 }

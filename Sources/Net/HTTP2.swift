@@ -60,8 +60,11 @@ struct HeaderBlock: ~Copyable {
         }
     }
 
-    mutating func append(_ list: [HeaderField]) {
-        for field in list { append(name: field.name, value: field.value, neverIndexed: field.neverIndexed) }
+    /// - Parameter neverIndexed: so is each of them, whatever it says itself.
+    mutating func append(_ list: [HeaderField], neverIndexed: Bool = false) {
+        for field in list {
+            append(name: field.name, value: field.value, neverIndexed: neverIndexed || field.neverIndexed)
+        }
     }
 
     mutating func append(name: [UInt8], value: [UInt8], neverIndexed: Bool) {

@@ -41,6 +41,7 @@ final class HTTP2ClientSession {
     private var pending: [Stream] = []
     private var pendingHead = 0
     private var block = HeaderBlock()
+    private var table = HeaderTable()
     var memory = FieldMemory()
     /// Bytes of bodies that nghttp2 has but has not given out.
     private var unsentBody = 0
@@ -188,7 +189,10 @@ final class HTTP2ClientSession {
             case .prepared(let prepared) = stream.pointee.headers
         {
             let limit = nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_FRAME_SIZE)
-            headers.write(shared: prepared.literals, own: stream.pointee.own, limit: Int(limit), to: &output)
+            for size in headers.tableSizes { table.resize(to: size) }
+            headers.write(
+                indexed: table.block(of: prepared), literals: prepared.literals, own: stream.pointee.own,
+                limit: Int(limit), to: &output)
         } else {
             output.append(frame[...])
         }
@@ -253,15 +257,13 @@ final class HTTP2ClientSession {
         return true
     }
 
+    /// Prepared headers are put in when the frame goes out. Others do without HPACK's table, which is theirs.
     private func fillBlock(_ headers: ClientStream.Headers) {
         switch headers {
-        case .none: block.begin(fields: 0, bytes: 0)
+        case .none, .prepared: block.begin(fields: 0, bytes: 0)
         case .fields(let list):
             block.begin(fields: list.count, bytes: HeaderBlock.size(list))
-            block.append(list)
-        case .prepared(let prepared):
-            block.begin(fields: prepared.fields.count, bytes: 0)
-            for field in prepared.fields { block.append(field) }
+            block.append(list, neverIndexed: true)
         }
     }
 
