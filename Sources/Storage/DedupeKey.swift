@@ -53,25 +53,28 @@ public struct DedupeKey: Sendable, Hashable {
     }
 
     private func writeUUID(to text: UnsafeMutableBufferPointer<UInt8>) {
-        var end = 0
-        func write(_ word: UInt64, hyphensBefore: UInt64) {
-            for shift in stride(from: UInt64(56), through: 0, by: -8) {
-                if hyphensBefore & 1 << shift != 0 {
-                    text[end] = UInt8(ascii: "-")
-                    end += 1
-                }
-                let byte = UInt8(truncatingIfNeeded: word >> shift)
-                text[end] = Self.digit(byte >> 4)
-                text[end + 1] = Self.digit(byte & 15)
-                end += 2
-            }
-        }
-        write(high & ~0xf000 | 0x8000, hyphensBefore: 1 << 24 | 1 << 8)
-        write(low & ~(3 << 62) | 1 << 63, hyphensBefore: 1 << 56 | 1 << 40)
+        let (front, back) = (high & ~0xf000 | 0x8000, low & ~(3 << 62) | 1 << 63)
+        let digits = (Self.digits(front >> 32), Self.digits(front), Self.digits(back >> 32), Self.digits(back))
+        let target = UnsafeMutableRawBufferPointer(text)
+        target.storeBytes(of: digits.0, as: UInt64.self)
+        target.storeBytes(of: UInt32(truncatingIfNeeded: digits.1), toByteOffset: 9, as: UInt32.self)
+        target.storeBytes(of: UInt32(truncatingIfNeeded: digits.1 >> 32), toByteOffset: 14, as: UInt32.self)
+        target.storeBytes(of: UInt32(truncatingIfNeeded: digits.2), toByteOffset: 19, as: UInt32.self)
+        target.storeBytes(of: UInt32(truncatingIfNeeded: digits.2 >> 32), toByteOffset: 24, as: UInt32.self)
+        target.storeBytes(of: digits.3, toByteOffset: 28, as: UInt64.self)
+        for hyphen in stride(from: 8, through: 23, by: 5) { text[hyphen] = UInt8(ascii: "-") }
     }
 
-    private static func digit(_ value: UInt8) -> UInt8 {
-        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+    /// The eight hexadecimal digits of the low 32 bits, the first in the lowest byte: a digit a byte, all at once.
+    private static func digits(_ word: UInt64) -> UInt64 {
+        var spread = UInt64(UInt32(truncatingIfNeeded: word).byteSwapped)
+        spread = (spread | spread << 16) & 0x0000_ffff_0000_ffff
+        spread = (spread | spread << 8) & 0x00ff_00ff_00ff_00ff
+        // The high half of each byte comes first.
+        spread = (spread >> 4 | spread << 8) & 0x0f0f_0f0f_0f0f_0f0f
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let isLetter = (spread &+ ones &* 6) >> 4 & ones
+        return spread &+ ones &* 0x30 &+ isLetter &* 0x27
     }
 }
 

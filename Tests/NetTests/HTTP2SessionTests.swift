@@ -63,6 +63,13 @@ import Testing
                 })
         }
 
+        func request(_ headers: PreparedHeaders, path: String) {
+            session.request(
+                .prepared(headers), body: [], deadline: MonotonicTime(nanoseconds: .max),
+                requester: CompletionRequester { _ in }
+            ) { $0.begin(path: path) }
+        }
+
         func receive(_ bytes: [UInt8]) throws { try bytes.withUnsafeBytes { try session.receive($0) } }
 
         func turn() throws {
@@ -76,6 +83,20 @@ import Testing
             let finished = session.finished
             session.finished = []
             for request in finished { request.requester.requestEnded(request.result) }
+        }
+
+        /// The blocks of the HEADERS that were written since this was asked last.
+        func takeBlocks() -> [[UInt8]] {
+            var blocks: [[UInt8]] = []
+            var rest = written.starts(with: Frames.clientPreface) ? written.dropFirst(24) : written[...]
+            while rest.count >= 9 {
+                let head = rest.prefix(9).map(Int.init)
+                let length = head[0] << 16 | head[1] << 8 | head[2]
+                if head[3] == 1 { blocks.append(Array(rest.dropFirst(9).prefix(length))) }
+                rest = rest.dropFirst(9 + length)
+            }
+            written = []
+            return blocks
         }
 
         /// The streams whose HEADERS were written.
@@ -104,6 +125,31 @@ import Testing
         for number in 0..<requests { peer.request(number) }
         try peer.turn()
         return peer
+    }
+
+    @Test func followsTheSizeOfThePeersTable() throws {
+        let peer = try Peer()
+        let decoder = try HeaderDecoder()
+        let headers = PreparedHeaders([
+            HeaderField(":method", "POST"), HeaderField(":scheme", "https"),
+            HeaderField(":authority", "gateway.example"),
+            HeaderField("apns-topic", "com.example.app"), HeaderField("apns-push-type", "alert"),
+            HeaderField("authorization", "bearer x", neverIndexed: true),
+        ])
+        try peer.receive(Frames.settings)
+        for size in [4096, 0, 60, 150, 1 << 20, 33, 4096] {
+            try peer.receive(Frames.frame(4, [0, 1] + Frames.bytes(UInt32(size))))
+            decoder.limitTable(to: size)
+            for number in 0..<3 { peer.request(headers, path: "/\(number)") }
+            try peer.turn()
+            let blocks = peer.takeBlocks()
+            #expect(blocks.count == 3)
+            for (number, block) in blocks.enumerated() {
+                let path = HeaderField(":path", "/\(number)")
+                let last = HeaderField("authorization", "bearer x")
+                #expect(try decoder.fields(of: block) == [path] + headers.fields + [last], "\(size)")
+            }
+        }
     }
 
     @Test func beginsWithPrefaceAndSettings() throws {

@@ -1,5 +1,3 @@
-import CNghttp2
-import TestSupport
 import Testing
 
 @testable import Net
@@ -52,7 +50,7 @@ struct HeaderTableTests {
         let sets = (0..<6).map { _ in
             PreparedHeaders([HeaderField(":method", "POST")] + fields.shuffled(using: &random).prefix(5))
         }
-        let decoder = try Decoder()
+        let decoder = try HeaderDecoder()
         var table = HeaderTable()
         for _ in 0..<200 {
             var block: [UInt8] = []
@@ -82,40 +80,6 @@ struct HeaderTableTests {
             }
             #expect(read(bytes.count) == number)
             for count in 0..<bytes.count { #expect(read(count) == nil) }
-        }
-    }
-
-    /// nghttp2's decoder of header blocks.
-    private final class Decoder {
-        private var inflater: OpaquePointer?
-
-        init() throws { try #require(nghttp2_hd_inflate_new(&inflater) == 0) }
-
-        deinit { nghttp2_hd_inflate_del(inflater) }
-
-        func fields(of block: [UInt8]) throws -> [HeaderField] {
-            var fields: [HeaderField] = []
-            try block.withUnsafeBufferPointer { block in
-                var rest = block[...]
-                var isOver = false
-                while !isOver {
-                    var field = nghttp2_nv()
-                    var flags: Int32 = 0
-                    let input = UnsafeBufferPointer(rebasing: rest)
-                    let count = nghttp2_hd_inflate_hd2(inflater, &field, &flags, input.baseAddress, input.count, 1)
-                    try #require(count >= 0, "\(count)")
-                    rest = rest.dropFirst(count)
-                    if flags & Int32(NGHTTP2_HD_INFLATE_EMIT.rawValue) != 0 {
-                        fields.append(
-                            HeaderField(
-                                name: Array(UnsafeBufferPointer(start: field.name, count: field.namelen)),
-                                value: Array(UnsafeBufferPointer(start: field.value, count: field.valuelen))))
-                    }
-                    isOver = flags & Int32(NGHTTP2_HD_INFLATE_FINAL.rawValue) != 0
-                }
-                nghttp2_hd_inflate_end_headers(inflater)
-            }
-            return fields
         }
     }
 }

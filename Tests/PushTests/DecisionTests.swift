@@ -219,6 +219,26 @@ struct RequestTests {
         }
     }
 
+    /// Each byte that text may hold at each place of eight, among digits that need no look of their own.
+    @Test(arguments: 0..<128 as Range<UInt8>)
+    func takesWhatATokenMayHold(_ byte: UInt8) {
+        let character = Character(Unicode.Scalar(byte))
+        let isFine = character.isLetter || character.isNumber || "-._~".contains(character)
+        for place in 0..<8 {
+            for count in [8, 9, 64, 160] {
+                var token = Array(repeating: Character("f"), count: count)
+                token[count - 1 - place] = character
+                let push = QueuedPush.sample(id: 1, token: String(token))
+                #expect((APNsRequest.refusal(of: push, topic: "t") == nil) == isFine, "\(byte) at \(place) of \(count)")
+            }
+        }
+    }
+
+    @Test(arguments: ["fffffffé", "ffffffffé", "ÀFFFFFFF", "fffffff\u{80}ffffff"])
+    func refusesTokensBeyondASCII(_ token: String) {
+        #expect(APNsRequest.refusal(of: .sample(id: 1, token: token), topic: "t") != nil)
+    }
+
     @Test func preparesWhatRequestsShareOnce() throws {
         var request = APNsRequest(to: APNsEnvironment.production.gateway)
         var token = try ProviderToken(key: .generate(.p256), keyID: "K", teamID: "T", now: 0)

@@ -91,8 +91,28 @@ struct APNsRequest {
     }
 
     private static func isPlain(_ text: String) -> Bool {
-        text.utf8.withContiguousStorageIfAvailable { $0.allSatisfy(isUnreserved) }
+        text.utf8.withContiguousStorageIfAvailable {
+            areDigits(UnsafeRawBufferPointer($0)) || $0.allSatisfy(isUnreserved)
+        }
             ?? text.utf8.allSatisfy(isUnreserved)
+    }
+
+    /// Whether all are hexadecimal digits, as in nearly every token, looked at eight at a time: adding what a byte's class
+    /// lacks to 128 sets its high bit.
+    private static func areDigits(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard bytes.count % 8 == 0 else { return false }
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let highs = ones &* 0x80
+        func from(_ byte: UInt8, in word: UInt64) -> UInt64 { word &+ ones &* UInt64(0x80 - byte) }
+        var all = highs
+        for start in stride(from: 0, to: bytes.count, by: 8) {
+            let word = bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self)
+            let (low, letter) = (word & ~highs, word & ~highs | ones &* 0x20)
+            let isDigit = from(0x30, in: low) & ~from(0x3A, in: low)
+            let isLetter = from(0x61, in: letter) & ~from(0x67, in: letter)
+            all &= (isDigit | isLetter) & ~word
+        }
+        return all == highs
     }
 
     /// Stands for itself in a path. Source: RFC 3986 §2.3.
