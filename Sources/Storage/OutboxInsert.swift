@@ -51,13 +51,14 @@ extension Transaction {
     /// Writes the rows, as running as far as somebody takes them from here, and gives them their ids.
     /// - Returns: how many were new.
     private func insert(_ rows: inout [OutboxDraftRow], of entries: [OutboxEntry], now: Int64) throws -> Int {
-        let (running, lease) = handover.intake?.take(rows.count, due: now) ?? (0, 0)
+        let taker = handover.taker
+        let (running, lease) = taker?.take(rows.count, due: now) ?? (0, 0)
         let (taken, waiting): (Int, Int)
         do {
             taken = try insert(&rows, 0..<running, .running, of: entries, now: now)
             waiting = try insert(&rows, running..<rows.count, .available, of: entries, now: now)
         } catch {
-            handover.intake?.giveBack(running)
+            taker?.giveBack(running)
             throw error
         }
         handover.expect(taken)
@@ -67,7 +68,7 @@ extension Transaction {
                 expiresAt: entries[row.entry].expiresAt, attempts: 0)
             handover.add(push, until: lease)
         }
-        handover.intake?.giveBack(running - taken)
+        taker?.giveBack(running - taken)
         if waiting > 0 { handover.addWaiting() }
         return taken + waiting
     }

@@ -50,7 +50,11 @@ public final class OutboxIntake: Sendable {
 
 /// What a transaction has for the intake once it is committed. Confined to the writer's thread.
 struct OutboxHandover {
-    var intake: OutboxIntake?
+    /// Who takes new rows from here on.
+    var taker: OutboxIntake? { successor == nil ? intake : nil }
+    private var intake: OutboxIntake?
+    /// Takes over from `intake` once the rows are its own for good, or are gone.
+    private var successor: OutboxIntake??
     private(set) var rows: [QueuedPush] = []
     /// When the rows' lease ends.
     private(set) var until: Int64 = 0
@@ -60,6 +64,18 @@ struct OutboxHandover {
 
     /// How many rows there are so far.
     var mark: Int { rows.count }
+
+    /// The rows that are here already stay their taker's: written as running, they need the lease that is theirs.
+    mutating func change(to intake: OutboxIntake?) {
+        successor = .some(intake)
+        if rows.isEmpty { change() }
+    }
+
+    private mutating func change() {
+        guard let successor else { return }
+        intake = successor
+        self.successor = nil
+    }
 
     /// So many rows are about to come.
     mutating func expect(_ count: Int) {
@@ -78,6 +94,7 @@ struct OutboxHandover {
         guard mark < rows.count else { return }
         intake?.giveBack(rows.count - mark)
         rows.removeSubrange(mark...)
+        if rows.isEmpty { change() }
     }
 
     mutating func committed() {
@@ -86,13 +103,13 @@ struct OutboxHandover {
         rows = []
         until = 0
         areOthersWaiting = false
+        change()
     }
 }
 
 extension Transaction {
     /// From now on new rows go to `intake` as far as it has room; to nobody when nil. Stays so if this transaction fails.
-    public func handOver(to intake: OutboxIntake?) {
-        handover.forget(from: 0)
-        handover.intake = intake
-    }
+    ///
+    /// Those that this transaction has written for an earlier one are still handed to that.
+    public func handOver(to intake: OutboxIntake?) { handover.change(to: intake) }
 }

@@ -113,7 +113,7 @@ public final class Transaction {
     func end() {
         records.removeAll()
         outbox = nil
-        handover.intake = nil
+        handover = OutboxHandover()
         connection.close()
     }
 }

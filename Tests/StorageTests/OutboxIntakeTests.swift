@@ -115,6 +115,45 @@ private let now: Int64 = 1_700_000_000_000
         #expect(deliveries.rows.count == 2)
     }
 
+    /// Rows that are written as running need a lease, or nobody would ever send them, whoever comes after their taker.
+    @Test(arguments: [true, false]) func whoComesAfterLeavesRowsToTheirTaker(_ isFollowed: Bool) throws {
+        let (old, deliveries) = try intake(room: 2)
+        let new = OutboxIntake(now: { now }, lease: 100) { rows, _ in #expect(rows.isEmpty) }
+        let (one, two, three) = (entry(1), entry(2), entry(3))
+        try database.writeBlocking { transaction in
+            _ = try transaction.finish(job: 1, notifications: [one], now: now)
+            transaction.handOver(to: isFollowed ? new : nil)
+            old.setRoom(9)
+            _ = try transaction.finish(job: 2, notifications: [two], now: now)
+        }
+        #expect(deliveries.rows.map(\.id) == [1, 2])
+        #expect(try states == ["running", "running", "available", "available"])
+        try database.writeBlocking { _ = try $0.finish(job: 3, notifications: [three], now: now) }
+        #expect(deliveries.rows.count == 2)
+        #expect(try database.writeBlocking { try $0.releaseLeases(now: now) } == 2)
+        #expect(
+            try database.writeBlocking { try $0.claimPushes(limit: 9, now: now, leaseUntil: now) }.pushes.count == 6)
+    }
+
+    @Test func whoComesAfterTakesRowsThoughTheTransactionFails() throws {
+        struct Failure: Error {}
+        let (old, deliveries) = try intake(room: 2)
+        let taken = Atomic(0)
+        let new = OutboxIntake(now: { now }, lease: 100) { rows, _ in taken.add(rows.count, ordering: .relaxed) }
+        new.setRoom(9)
+        let one = entry(1)
+        #expect(throws: Failure.self) {
+            try database.writeBlocking { transaction in
+                _ = try transaction.finish(job: 1, notifications: [one], now: now)
+                transaction.handOver(to: new)
+                throw Failure()
+            }
+        }
+        #expect(old.take(9, due: now).count == 2, "its room is free again")
+        try queue(1)
+        #expect(deliveries.rows.isEmpty && taken.load(ordering: .relaxed) == 2)
+    }
+
     @Test func whatADeadProcessTookIsDueAgain() throws {
         let (_, deliveries) = try intake(room: 2)
         try queue(1)
