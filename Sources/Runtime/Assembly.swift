@@ -110,7 +110,7 @@ public final class Assembly: Sendable {
         _ push: PushConfiguration, _ purpose: Purpose, database: Database, emit: Emit
     ) throws(OperatorError) -> PushService {
         var tuning = push.tuning
-        tuning.lookInterval = lookInterval
+        if tuning.lookInterval == nil { tuning.lookInterval = lookInterval }
         if purpose == .replaying {
             tuning.maximumAge = nil
             // What a recording brings about is what its hooks say, to the byte.

@@ -24,7 +24,8 @@ import Testing
             ] in
             let point = try #require(CrashPoint(rawValue: name))
             try await CrashStage.replay(
-                in: folder, port: port, retention: .seconds(seconds), crash: CrashStage.deadly(point))
+                in: folder, port: port, retention: .seconds(seconds), crash: CrashStage.deadly(point),
+                handsOver: point == .afterHandoverBeforeSend)
         }
         try stage.noteKill()
     }

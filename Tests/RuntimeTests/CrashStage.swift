@@ -65,12 +65,19 @@ final class CrashStage {
     deinit { simulator.stop() }
 
     /// One process's work: the whole recording, until every push has an outcome.
-    static func replay(in folder: String, port: Int, retention: Duration, crash: CrashPoints?) async throws {
+    /// - Parameter handsOver: what hooks send is handed over from the first row on, as the sender has looked through the
+    ///   outbox before. Else the first ones may be queued while it still looks, and be claimed.
+    static func replay(
+        in folder: String, port: Int, retention: Duration, crash: CrashPoints?, handsOver: Bool = false
+    ) async throws {
         var configuration = try Configuration.load(
             file: folder + "/hark.json5",
             environment: ["HARK_APNS_HOST": "127.0.0.1:\(port)", "HARK_APNS_CA_FILE": folder + "/ca.pem"])
         configuration.push?.tuning.retention = retention
+        // No look for others' rows comes between.
+        if handsOver { configuration.push?.tuning.lookInterval = .seconds(86_400) }
         let assembly = try Assembly(configuration, hooks: hooks, purpose: .replaying, crash: crash) { _ in }
+        if handsOver { _ = await assembly.push?.drain(giveUpAfter: .seconds(60)) }
         _ = try await Replay(assembly).run([folder + "/evening.jsonl"])
         await assembly.stop()
     }
