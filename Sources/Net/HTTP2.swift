@@ -7,8 +7,9 @@ enum HTTP2 {
     static let refusedStream: UInt32 = 7
     static let cancel: UInt32 = 8
 
-    /// What is gathered for one write: a TLS record, so that the peer can begin while the next is made. A frame may overshoot it.
-    static let gatherLimit = 16 * 1024
+    /// What is gathered for one write: some TLS records, for a write has its price, and no more, so that the peer can begin
+    /// while the next is made. A frame may overshoot it.
+    static let gatherLimit = 48 * 1024
     /// How much of a message's headers is taken, each field counted with 32 bytes more (RFC 9113, section 6.5.2).
     static let maximumHeaderBytes = 64 * 1024
 
