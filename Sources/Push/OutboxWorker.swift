@@ -53,8 +53,7 @@ final class OutboxWorker: @unchecked Sendable {
     private var lookAt: Int64?
     private var wakeAt: Int64?
 
-    private var waiters: [(giveUpAfter: Int64, resume: @Sendable (Bool) -> Void)] = []
-    private var lastHeard: Int64
+    private var waiters = OutboxWaiters()
     private var isTroubled = false
     private var isGiveUpTimed = false
     private var stopped: [@Sendable () -> Void] = []
@@ -71,7 +70,6 @@ final class OutboxWorker: @unchecked Sendable {
         self.emit = emit
         self.published = published
         self.badges = badges
-        lastHeard = clock.now
     }
 
     func start() {
@@ -154,8 +152,7 @@ final class OutboxWorker: @unchecked Sendable {
     /// Calls `resume` once: with true when no row waits, with false when it gave up.
     func drain(giveUpAfter: Int64, _ resume: @escaping @Sendable (Bool) -> Void) {
         if phase == .stopping { return resume(false) }
-        waiters.append((giveUpAfter, resume))
-        lastHeard = max(lastHeard, clock.now)
+        waiters.add(giveUpAfter: giveUpAfter, now: clock.now, resume)
         mayBeDue = true
         turn()
         watchWaiters()
@@ -165,10 +162,8 @@ final class OutboxWorker: @unchecked Sendable {
         stopped.append(done)
         if phase != .stopping {
             phase = .stopping
-            let hopeless = waiters
-            waiters = []
-            hopeless.forEach { $0.resume(false) }
-            for channel in channels { channel.close(deadline: deadline) }
+            waiters.takeAll().forEach { $0(false) }
+            channels.forEach { $0.close(deadline: deadline) }
         }
         turn()
     }
@@ -177,18 +172,6 @@ final class OutboxWorker: @unchecked Sendable {
 // MARK: The turn
 
 extension OutboxWorker {
-    private struct Written: Sendable {
-        var settled = SettledPushes()
-        var claimed = Claimed()
-    }
-
-    private struct Claimed: Sendable {
-        var taken = ClaimedPushes()
-        /// Fewer rows were due than asked for.
-        var isAll = false
-        var nextDue: Int64?
-    }
-
     /// One turn after the present job, however many things ask for it.
     private func turnSoon() {
         guard !isTurnPosted else { return }
@@ -204,8 +187,8 @@ extension OutboxWorker {
         openIntake()
         guard !isWriting else { return }
         let limit = claimLimit
-        if limit == 0, inFlight == heldCount, heldCount > 0, phase == .running, !isTroubled {
-            for channel in channels { channel.settleHeld() }
+        if limit == 0, inFlight == channels.heldCount, inFlight > 0, phase == .running, !isTroubled {
+            channels.forEach { $0.settleHeld() }
         }
         if limit > 0 || mustSettle { return write(claiming: limit) }
         if !ends.isEmpty { timeSettling() }
@@ -230,23 +213,12 @@ extension OutboxWorker {
         turn()
     }
 
-    private var heldCount: Int { channels.reduce(0) { $0 + $1.heldCount } }
-
     private var mustSettle: Bool {
-        !ends.isEmpty && (ends.count >= Self.settleBatch || settlesNow || inFlight <= heldCount)
+        !ends.isEmpty && (ends.count >= Self.settleBatch || settlesNow || inFlight <= channels.heldCount)
     }
 
     /// No channel can send anything now.
-    private var isBlocked: Bool { closedUntil != nil }
-
-    private var closedUntil: Int64? {
-        var earliest: Int64?
-        for channel in channels {
-            guard let time = channel.closedUntil else { return nil }
-            earliest = min(earliest ?? .max, time)
-        }
-        return earliest
-    }
+    private var isBlocked: Bool { channels.closedUntil != nil }
 
     /// Claims come in batches: not before a quarter of the room is free.
     private var claimLimit: Int {
@@ -262,41 +234,15 @@ extension OutboxWorker {
         if limit > 0 { mayBeDue = false }
         let batch = ends
         ends = []
-        let now = clock.now
-        let lease = now + tuning.lease.wholeMilliseconds
-        database.submit { [crash = database.crash] transaction in
-            let settled = try Self.settle(batch, in: transaction, now: now)
-            if !batch.isEmpty { crash?.reach(.beforeOutcomeCommit) }
-            let claimed = try Self.claim(limit, in: transaction, now: now, lease: lease)
-            return Written(settled: settled, claimed: claimed)
+        let step = OutboxStep(ends: batch, claims: limit, now: clock.now, lease: tuning.lease.wholeMilliseconds)
+        database.submit { [crash = database.crash] in
+            try step.run(in: $0, crash)
         } committed: { [self] result in
             loop.execute { [self] in wrote(batch, claiming: limit, result) }
         }
     }
 
-    private static func settle(
-        _ batch: [PushEnd], in transaction: Transaction, now: Int64
-    ) throws -> SettledPushes {
-        if batch.isEmpty { return SettledPushes() }
-        let settled = try transaction.settle(batch.map(\.settlement), now: now)
-        for end in batch {
-            guard let correction = end.correction else { continue }
-            try transaction.correctEnvironment(
-                token: end.settlement.tokenID, from: correction.wrong.rawValue, to: correction.right.rawValue)
-        }
-        return settled
-    }
-
-    private static func claim(_ limit: Int, in transaction: Transaction, now: Int64, lease: Int64) throws -> Claimed {
-        var claimed = Claimed()
-        if limit == 0 { return claimed }
-        claimed.taken = try transaction.claimPushes(limit: limit, now: now, leaseUntil: lease)
-        claimed.isAll = claimed.taken.pushes.count < limit
-        if claimed.isAll { claimed.nextDue = try transaction.connection.nextPushDue() }
-        return claimed
-    }
-
-    private func wrote(_ batch: [PushEnd], claiming limit: Int, _ result: Result<Written, any Error>) {
+    private func wrote(_ batch: [PushEnd], claiming limit: Int, _ result: Result<OutboxStep.Outcome, any Error>) {
         isWriting = false
         isClaiming = false
         switch result {
@@ -309,24 +255,23 @@ extension OutboxWorker {
                 turn()
             }
         case .success(let written):
-            let claimed = written.claimed
             writeFailures = 0
             if !batch.isEmpty { database.crash?.reach(.afterOutcomeCommit) }
-            published.count(batch, written.settled, claimed.taken)
+            published.count(batch, written.settled, written.claimed)
             for end in batch {
                 guard case .retry(let time, _) = end.settlement.outcome else { continue }
                 tally.retried += 1
                 nextDue = min(nextDue ?? .max, time)
             }
             tally.add(written.settled)
-            tally.failed += claimed.taken.expired
-            tally.dropped += claimed.taken.orphaned
+            tally.failed += written.claimed.expired
+            tally.dropped += written.claimed.orphaned
             published.counts = tally
             if limit > 0 {
                 // Of all rows, those of this batch included.
-                if claimed.isAll { nextDue = claimed.nextDue } else { mayBeDue = true }
+                if written.isAll { nextDue = written.nextDue } else { mayBeDue = true }
                 lookAt = tuning.lookInterval.map { clock.now + $0.wholeMilliseconds }
-                let rows = claimed.taken.pushes
+                let rows = written.claimed.pushes
                 inFlight += rows.count
                 if !rows.isEmpty { database.crash?.reach(.afterClaimBeforeSend) }
                 hand(rows)
@@ -352,13 +297,13 @@ extension OutboxWorker {
         var uncounted: [QueuedPush] = []
         let now = clock.now
         for row in rows { if row.message.badge == nil { hand(row, now) } else { uncounted.append(row) } }
-        for channel in channels { channel.flush() }
+        channels.forEach { $0.flush() }
         guard !uncounted.isEmpty else { return }
         badges.count(uncounted) { [self] rows in
             loop.execute { [self] in
                 let now = clock.now
                 for row in rows { hand(row, now) }
-                for channel in channels { channel.flush() }
+                channels.forEach { $0.flush() }
             }
         }
     }
@@ -387,8 +332,7 @@ extension OutboxWorker: PushChannelOwner {
     func heldBack() { turnSoon() }
 
     func heard() {
-        // Asked for by those who wait alone.
-        if !waiters.isEmpty { lastHeard = clock.now }
+        if !waiters.isEmpty { waiters.heard(now: clock.now) }
         isTroubled = false
     }
 
@@ -418,7 +362,7 @@ extension OutboxWorker {
         if !mayBeDue {
             let time = min(nextDue ?? .max, lookAt ?? .max)
             if time < .max { wake(at: time) }
-        } else if let time = closedUntil, time < .max {
+        } else if let time = channels.closedUntil, time < .max {
             wake(at: time)
         }
     }
@@ -431,9 +375,7 @@ extension OutboxWorker {
             return done.forEach { $0() }
         }
         guard !mayBeDue, nextDue == nil else { return }
-        let done = waiters
-        waiters = []
-        done.forEach { $0.resume(true) }
+        waiters.takeAll().forEach { $0(true) }
     }
 
     private func wake(at time: Int64) {
@@ -456,14 +398,11 @@ extension OutboxWorker {
 
     /// Gives up for those who have seen nothing but trouble for as long as they care to wait.
     private func watchWaiters() {
-        guard isHopeless, !isGiveUpTimed, let patience = waiters.map(\.giveUpAfter).min() else { return }
+        guard isHopeless, !isGiveUpTimed, let end = waiters.nextEnd else { return }
         isGiveUpTimed = true
-        clock.schedule(on: loop, after: max(lastHeard + patience - clock.now, 1)) { [self] in
+        clock.schedule(on: loop, after: max(end - clock.now, 1)) { [self] in
             isGiveUpTimed = false
-            let silence = clock.now - lastHeard
-            let tired = isHopeless && isRecorded ? waiters.filter { $0.giveUpAfter <= silence } : []
-            if !tired.isEmpty { waiters.removeAll { $0.giveUpAfter <= silence } }
-            tired.forEach { $0.resume(false) }
+            if isHopeless, isRecorded { waiters.takeTired(now: clock.now).forEach { $0(false) } }
             watchWaiters()
         }
     }

@@ -23,6 +23,21 @@ protocol PushChannel: AnyObject {
     func close(deadline: Duration)
 }
 
+extension [any PushChannel] {
+    /// Rows that wait for the fate of others.
+    var heldCount: Int { reduce(0) { $0 + $1.heldCount } }
+
+    /// When the first of them opens; nil when one is open.
+    var closedUntil: Int64? {
+        var earliest: Int64?
+        for channel in self {
+            guard let time = channel.closedUntil else { return nil }
+            earliest = Swift.min(earliest ?? .max, time)
+        }
+        return earliest
+    }
+}
+
 /// Who sends through channels. Called on the loop.
 protocol PushChannelOwner: AnyObject {
     /// The end of a row's stay in the channel.
