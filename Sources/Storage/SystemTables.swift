@@ -9,6 +9,9 @@ enum SystemTables {
     /// Creates what is missing and brings older tables up to date; a database that is complete is only read.
     static func create(on connection: Connection) throws(StorageError) {
         if try version(of: connection) == version { return }
+        // A table that makes way for another takes no one's views with it: they are to read what comes in its place.
+        try connection.execute("PRAGMA legacy_alter_table = ON")
+        defer { try? connection.execute("PRAGMA legacy_alter_table = OFF") }
         try connection.execute("BEGIN IMMEDIATE")
         do {
             // Asked again: another process may have done it meanwhile.

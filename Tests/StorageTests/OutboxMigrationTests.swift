@@ -142,6 +142,26 @@ private let now: Int64 = 1_700_000_000_000
         #expect(tables.isEmpty)
     }
 
+    /// An operator's, or a hook's.
+    @Test(arguments: [1, 2, 3, 4]) func viewsOfTheOutboxStay(_ version: Int) throws {
+        try makeOlder(version)
+        let raw = try Connection(path: scratch.path, role: .writer)
+        try raw.execute(
+            """
+            CREATE VIEW states AS SELECT q.state, count(*) AS number FROM _push_queue AS q GROUP BY 1;
+            CREATE TABLE mine (a); CREATE VIEW others AS SELECT a FROM mine
+            """)
+        raw.close()
+        let database = try scratch.open()
+        defer { database.close() }
+        #expect(try database.number("SELECT number FROM states WHERE state = 'sent'") == 5)
+        // Otherwise a view follows its table.
+        #expect(throws: Never.self) {
+            try database.writeBlocking { try $0.run("ALTER TABLE mine RENAME TO yours", []) }
+        }
+        #expect(try database.rows("SELECT a FROM others").isEmpty)
+    }
+
     @Test(arguments: [1, 2, 3, 4]) func whatWasOnItsWayGoesOn(_ version: Int) throws {
         try makeOlder(version)
         let database = try scratch.open()
