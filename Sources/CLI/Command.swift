@@ -16,7 +16,7 @@ struct Command: Sendable {
     static let all: [Command] = [
         .demo, .replay, .serve, .check, .tokensAdd, .tokensList, .tokensRemove,
         .settingsShow, .settingsPush, .settingsFrom, .settingsForget,
-        .pushSend, .queueList, .queueRetry, .queueExplain, .simulateAPNs, .simulatePLC, .simulateRecording,
+        .pushSend, .queueList, .queueRetry, .queueDrop, .queueExplain, .simulateAPNs, .simulatePLC, .simulateRecording,
     ]
 
     var allOptions: [Option] { options + [.help] }

@@ -135,34 +135,27 @@ actor OperatorDesk: AdminDesk {
     // MARK: Doing
 
     func retry(_ selection: AdminSelection) async throws -> [UInt8] {
-        var done = 0
-        var refused: [JSONText] = []
-        switch selection {
-        case .allDead: done = try await queue.retryDead(lifetime: lifetime)
-        case .ids(let ids):
-            for retry in try await queue.retry(ids, lifetime: lifetime) {
-                if retry.isDue { done += 1 } else { refused.append(Self.refusal(retry.id, retry.answer)) }
+        let answer =
+            switch selection {
+            case .allDead: report([], done: try await queue.retryDead(lifetime: lifetime))
+            case .ids(let ids): report(try await queue.retry(ids, lifetime: lifetime))
             }
-        }
         assembly.push?.wake()
-        return json([("done", .integer(done)), ("refused", .array(refused))])
+        return answer
     }
 
     func drop(_ selection: AdminSelection) async throws -> [UInt8] {
-        var done = 0
-        var refused: [JSONText] = []
         switch selection {
-        case .allDead: done = try await queue.dropDead()
-        case .ids(let ids):
-            for drop in try await queue.drop(ids) {
-                if drop.isDropped { done += 1 } else { refused.append(Self.refusal(drop.id, drop.answer)) }
-            }
+        case .allDead: report([], done: try await queue.dropDead())
+        case .ids(let ids): report(try await queue.drop(ids))
         }
-        return json([("done", .integer(done)), ("refused", .array(refused))])
     }
 
-    private static func refusal(_ id: Int64, _ reason: String) -> JSONText {
-        .object([("id", .integer(Int(id))), ("reason", .string(reason))])
+    private func report(_ answers: [PushQueue.Answer], done: Int = 0) -> [UInt8] {
+        json([
+            ("done", .integer(done + answers.count { $0.isDone })),
+            ("refused", .array(answers.filter { !$0.isDone }.map(\.json))),
+        ])
     }
 
     private func json(_ members: [(String, JSONText)]) -> [UInt8] { Array(JSONText.object(members).text.utf8) }

@@ -31,44 +31,43 @@ public struct PushQueue: Sendable {
         public var cells: [[String]] { rows.isEmpty ? [] : [OutboxRow.headings] + rows.map(\.cells) }
     }
 
-    /// What came of asking for a row to be sent again.
-    public struct Retry: Sendable {
+    /// What came of asking for a row to be sent again, or not any more.
+    public struct Answer: Sendable {
         public let id: Int64
-        public let isDue: Bool
-        /// Why not; `due` when it is.
-        public let answer: String
+        public let isDone: Bool
+        /// What it is now, or why nothing was done.
+        public let text: String
 
         init(_ id: Int64, _ outcome: OutboxRetry) {
             self.id = id
-            isDue = outcome == .due
-            answer =
+            isDone = outcome == .due
+            text =
                 switch outcome {
                 case .due: "due"
-                case .noSuchRow: "there is no such push"
-                case .inState("running"): "is being sent"
-                case .inState(let state): "is \(state) already"
+                case .noSuchRow: Self.noSuchPush
+                case .inState(let state): Self.isAlready(state)
                 case .tokenIsGone: "its device is gone"
                 }
         }
-    }
-
-    /// What came of asking for a row not to be sent any more.
-    public struct Drop: Sendable {
-        public let id: Int64
-        public let isDropped: Bool
-        /// Why not; `dropped` when it is.
-        public let answer: String
 
         init(_ id: Int64, _ outcome: OutboxDrop) {
             self.id = id
-            isDropped = outcome == .dropped
-            answer =
+            isDone = outcome == .dropped
+            text =
                 switch outcome {
                 case .dropped: "dropped"
-                case .noSuchRow: "there is no such push"
-                case .inState("running"): "is being sent"
-                case .inState(let state): "is \(state) already"
+                case .noSuchRow: Self.noSuchPush
+                case .inState(let state): Self.isAlready(state)
                 }
+        }
+
+        /// Of a row for which nothing was done.
+        public var json: JSONText { .object([("id", .integer(Int(id))), ("reason", .string(text))]) }
+
+        private static let noSuchPush = "there is no such push"
+
+        private static func isAlready(_ state: String) -> String {
+            state == "running" ? "is being sent" : "is \(state) already"
         }
     }
 
@@ -79,14 +78,14 @@ public struct PushQueue: Sendable {
 
     /// Makes rows due now; a running Hark sends them within seconds. `lifetime` is what an expired one gets.
     /// - Returns: for each id what came of it, in their order.
-    public func retry(_ ids: [Int64], lifetime: Duration) async throws -> [Retry] {
+    public func retry(_ ids: [Int64], lifetime: Duration) async throws -> [Answer] {
         let now = Int64(Date.now.timeIntervalSince1970 * 1000)
         let milliseconds = lifetime.components.seconds * 1000
-        var outcomes: [Retry] = []
+        var outcomes: [Answer] = []
         for start in stride(from: 0, to: ids.count, by: Self.step) {
             let batch = Array(ids[start..<min(start + Self.step, ids.count)])
             outcomes += try await database.write { transaction in
-                try batch.map { Retry($0, try transaction.retryPush($0, now: now, lifetime: milliseconds)) }
+                try batch.map { Answer($0, try transaction.retryPush($0, now: now, lifetime: milliseconds)) }
             }
         }
         return outcomes
@@ -101,19 +100,19 @@ public struct PushQueue: Sendable {
             let ids = try await database.write { try $0.deadPushes(after: after, limit: Self.step) }
             guard let newest = ids.last else { return count }
             last = newest
-            count += try await retry(ids, lifetime: lifetime).count { $0.isDue }
+            count += try await retry(ids, lifetime: lifetime).count { $0.isDone }
         }
     }
 
     /// Gives up dead and waiting rows for good.
     /// - Returns: for each id what came of it, in their order.
-    public func drop(_ ids: [Int64]) async throws -> [Drop] {
+    public func drop(_ ids: [Int64]) async throws -> [Answer] {
         let now = Int64(Date.now.timeIntervalSince1970 * 1000)
-        var outcomes: [Drop] = []
+        var outcomes: [Answer] = []
         for start in stride(from: 0, to: ids.count, by: Self.step) {
             let batch = Array(ids[start..<min(start + Self.step, ids.count)])
             outcomes += try await database.write { transaction in
-                try batch.map { Drop($0, try transaction.dropPush($0, now: now)) }
+                try batch.map { Answer($0, try transaction.dropPush($0, now: now)) }
             }
         }
         return outcomes

@@ -132,6 +132,17 @@ import Testing
         #expect(result.status == 1)
         #expect(result.output.contains("key stopped: InvalidProviderToken"))
         #expect(result.errors.contains("the device not reached: what is not sent stays queued"))
+        // What stays queued can be given up, once.
+        let dropped = try await hark.run(["queue", "drop", "1", "--json"])
+        #expect(dropped.status == 0, "\(dropped.errors)")
+        #expect(try object(dropped.output)["dropped"] as? Int == 1)
+        let again = try await hark.run(["queue", "drop", "1", "2"])
+        #expect(again.status == 1)
+        #expect(again.output == "0 pushes dropped\n")
+        #expect(again.errors == "hark: push 1 cannot be dropped: is dropped already (and 1 more not)\n")
+        #expect(try await hark.run(["queue", "drop", "--dead"]).output == "0 pushes dropped\n")
+        let due = try await hark.run(["queue", "retry", "1"])
+        #expect(due.output == "1 push due again\n")
     }
 
     @Test(arguments: [

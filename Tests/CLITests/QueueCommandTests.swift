@@ -63,7 +63,8 @@ import Testing
 
     @Test(arguments: [
         ["queue", "explain", "at://did:plc:x"], ["queue", "explain", "nonsense"], ["queue", "retry"],
-        ["queue", "retry", "--dead", "1"], ["queue", "retry", "x"], ["queue", "list", "--state", "ded"],
+        ["queue", "retry", "--dead", "1"], ["queue", "retry", "x"], ["queue", "drop"], ["queue", "drop", "0"],
+        ["queue", "list", "--state", "ded"],
         ["queue", "list", "--limit", "0"], ["queue", "list", "--did", "x"], ["queue", "lst"],
     ])
     func refuses(_ words: [String]) async throws {

@@ -40,35 +40,67 @@ extension Command {
             "--dead takes every dead push whose device is still registered.",
         ]
     ) { arguments in
+        let ids = try Self.pushes(of: arguments, for: "queue retry")
+        let configuration = try arguments.configuration()
+        let queue = try PushQueue(database: configuration.database)
+        defer { queue.close() }
+        let lifetime = configuration.pushLifetime
+        guard let ids else {
+            return try report([], done: try await queue.retryDead(lifetime: lifetime), ("due", "due again"), arguments)
+        }
+        try report(try await queue.retry(ids, lifetime: lifetime), ("due", "due again"), arguments)
+    }
+
+    static let queueDrop = Command(
+        name: "queue drop", summary: "give up pushes for good that are dead or waiting",
+        operands: .any("ID"), options: [.dead, .json, .config, .database],
+        notes: [
+            "They stay in the outbox as dropped, so that the same notification is not queued again.",
+            "--dead takes every dead push.",
+        ]
+    ) { arguments in
+        let ids = try Self.pushes(of: arguments, for: "queue drop")
+        let queue = try PushQueue(database: try arguments.configuration().database)
+        defer { queue.close() }
+        guard let ids else {
+            return try report([], done: try await queue.dropDead(), ("dropped", "dropped"), arguments)
+        }
+        try report(try await queue.drop(ids), ("dropped", "dropped"), arguments)
+    }
+
+    /// The pushes that a command is for; nil for all that are dead.
+    private static func pushes(of arguments: Arguments, for command: String) throws -> [Int64]? {
         let isAll = arguments.has(Option.dead.name)
         guard isAll != !arguments.operands.isEmpty else {
-            throw OperatorError("queue retry needs either ID… or --dead: \"hark queue list\" shows the ids")
+            throw OperatorError("\(command) needs either ID… or --dead: \"hark queue list\" shows the ids")
         }
-        let ids = try arguments.operands.map { text throws(OperatorError) in
+        if isAll { return nil }
+        return try arguments.operands.map { text throws(OperatorError) in
             guard let id = Int64(text), id > 0 else {
                 throw OperatorError("\"\(text)\" is no push's id: \"hark queue list\" shows them")
             }
             return id
         }
-        let configuration = try arguments.configuration()
-        let queue = try PushQueue(database: configuration.database)
-        defer { queue.close() }
-        let lifetime = configuration.pushLifetime
-        let retries = isAll ? [] : try await queue.retry(ids, lifetime: lifetime)
-        let due = isAll ? try await queue.retryDead(lifetime: lifetime) : retries.count { $0.isDue }
-        let refused = retries.filter { !$0.isDue }
+    }
+
+    /// Says how many there were, and why others were not.
+    /// - Parameter words: what became of them, as JSON's member and for people.
+    private static func report(
+        _ answers: [PushQueue.Answer], done: Int = 0, _ words: (name: String, text: String), _ arguments: Arguments
+    ) throws {
+        let done = done + answers.count { $0.isDone }
+        let refused = answers.filter { !$0.isDone }
         let console = Console.shared
         if arguments.has(Option.json.name) {
-            let answers = refused.map {
-                JSONText.object([("id", .integer(Int($0.id))), ("reason", .string($0.answer))])
-            }
-            console.print(JSONText.object([("due", .integer(due)), ("refused", .array(answers))]).text)
+            let refusals = JSONText.array(refused.map(\.json))
+            console.print(JSONText.object([(words.name, .integer(done)), ("refused", refusals)]).text)
         } else {
-            console.print("\(due.of("push", "pushes")) due again")
+            console.print("\(done.of("push", "pushes")) \(words.text)")
         }
         if let first = refused.first {
             let more = refused.count > 1 ? " (and \(refused.count - 1) more not)" : ""
-            throw RunError("push \(first.id) cannot be sent again: \(first.answer)\(more)")
+            throw RunError(
+                "push \(first.id) cannot be \(words.name == "due" ? "sent again" : words.name): \(first.text)\(more)")
         }
     }
 
