@@ -13,9 +13,7 @@ struct CompletedHeaders {
 
     /// nil when `frame` is anything else.
     init?(_ frame: UnsafeRawBufferPointer) {
-        guard frame.count >= Self.headBytes, frame[3] == Self.headersType, frame[4] & Self.endHeaders != 0 else {
-            return nil
-        }
+        guard Self.isHeaders(frame), frame[4] & Self.endHeaders != 0 else { return nil }
         self.frame = frame
     }
 
@@ -23,11 +21,19 @@ struct CompletedHeaders {
 
     private var updates: Slice<UnsafeRawBufferPointer> { frame[Self.headBytes...] }
 
-    /// The sizes that the peer's table is to have, one after the other (RFC 7541 §6.3).
-    var tableSizes: [Int] {
-        var rest = updates
+    private static func isHeaders(_ frame: UnsafeRawBufferPointer) -> Bool {
+        frame.count >= headBytes && frame[3] == headersType
+    }
+
+    /// The sizes that the peer's table is to have from here on, one after the other, in front of the fields of any HEADERS
+    /// of nghttp2's (RFC 7541 §6.3).
+    static func tableSizes(in frame: UnsafeRawBufferPointer) -> [Int] {
+        guard isHeaders(frame) else { return [] }
+        var rest = frame[headBytes...]
         var sizes: [Int] = []
-        while !rest.isEmpty, let size = HPACK.number(prefix: 5, from: &rest) { sizes.append(size) }
+        while let first = rest.first, first >> 5 == 1, let size = HPACK.number(prefix: 5, from: &rest) {
+            sizes.append(size)
+        }
         return sizes
     }
 

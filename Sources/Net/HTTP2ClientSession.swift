@@ -183,19 +183,17 @@ final class HTTP2ClientSession {
     }
 
     private func append(_ frame: UnsafeRawBufferPointer, to output: inout ByteBuffer) {
-        if let headers = CompletedHeaders(frame),
+        // Whatever request is the first to go out with them.
+        for size in CompletedHeaders.tableSizes(in: frame) { table.resize(to: size) }
+        guard let headers = CompletedHeaders(frame),
             let user = nghttp2_session_get_stream_user_data(session, headers.stream),
             case let stream = user.assumingMemoryBound(to: ClientStream.self),
             case .prepared(let prepared) = stream.pointee.headers
-        {
-            let limit = nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_FRAME_SIZE)
-            for size in headers.tableSizes { table.resize(to: size) }
-            headers.write(
-                indexed: table.block(of: prepared), literals: prepared.literals, own: stream.pointee.own,
-                limit: Int(limit), to: &output)
-        } else {
-            output.append(frame[...])
-        }
+        else { return output.append(frame[...]) }
+        let limit = nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_FRAME_SIZE)
+        headers.write(
+            indexed: table.block(of: prepared), literals: prepared.literals, own: stream.pointee.own,
+            limit: Int(limit), to: &output)
     }
 
     /// Whether nghttp2 has ended the connection by its rules and has nothing more to say.

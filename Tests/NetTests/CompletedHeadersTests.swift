@@ -34,7 +34,10 @@ struct CompletedHeadersTests {
         let wanted = frame(updates + Self.path + [0x83, 0x87, 7, 8, 9] + Self.field)
         #expect(complete(given, indexed: [0x83, 0x87], literals: [7, 8, 9]) == wanted)
         #expect(given.withUnsafeBytes { CompletedHeaders($0)?.stream } == 0x0102_0304)
-        #expect(given.withUnsafeBytes { CompletedHeaders($0)?.tableSizes } == sizes)
+        // Fields behind them, or parts of some, do not matter.
+        for rest in [[], [0x82], [0x1F, 0x23, 1, 0x3F], [0x40, 1]] as [[UInt8]] {
+            #expect(frame(updates + rest).withUnsafeBytes { CompletedHeaders.tableSizes(in: $0) } == sizes)
+        }
     }
 
     @Test func continuesWhereAFrameIsTooShort() {

@@ -127,7 +127,8 @@ import Testing
         return peer
     }
 
-    @Test func followsTheSizeOfThePeersTable() throws {
+    /// Also where another kind of request is the first to go out with the new size.
+    @Test(arguments: [false, true]) func followsTheSizeOfThePeersTable(_ isMixed: Bool) throws {
         let peer = try Peer()
         let decoder = try HeaderDecoder()
         let headers = PreparedHeaders([
@@ -140,10 +141,15 @@ import Testing
         for size in [4096, 0, 60, 150, 1 << 20, 33, 4096] {
             try peer.receive(Frames.frame(4, [0, 1] + Frames.bytes(UInt32(size))))
             decoder.limitTable(to: size)
+            if isMixed { peer.request(9) }
             for number in 0..<3 { peer.request(headers, path: "/\(number)") }
             try peer.turn()
-            let blocks = peer.takeBlocks()
-            #expect(blocks.count == 3)
+            var blocks = peer.takeBlocks()
+            #expect(blocks.count == (isMixed ? 4 : 3))
+            if isMixed {
+                let fields = try decoder.fields(of: blocks.removeFirst())
+                #expect(fields.map(\.value) == Client.headers(path: "/9").map(\.value))
+            }
             for (number, block) in blocks.enumerated() {
                 let path = HeaderField(":path", "/\(number)")
                 let last = HeaderField("authorization", "bearer x")
