@@ -9,6 +9,8 @@ struct OutboxStep: Sendable {
     var now: Int64
     /// How long a claimed row is its claimer's.
     var lease: Int64
+    /// Rows that were taken before are still on their way: however long that takes, or time has leapt, they are nobody else's.
+    var keepsLeases = false
 
     struct Outcome: Sendable {
         var settled = SettledPushes()
@@ -26,6 +28,7 @@ struct OutboxStep: Sendable {
             crash?.reach(.beforeOutcomeCommit)
         }
         guard claims > 0 else { return outcome }
+        if keepsLeases { try transaction.renewLeases(endingBy: now + lease / 2, until: now + lease) }
         outcome.claimed = try transaction.claimPushes(limit: claims, now: now, leaseUntil: now + lease)
         outcome.isAll = outcome.claimed.pushes.count < claims
         if outcome.isAll { outcome.nextDue = try transaction.connection.nextPushDue() }

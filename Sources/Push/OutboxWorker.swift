@@ -234,7 +234,9 @@ extension OutboxWorker {
         if limit > 0 { mayBeDue = false }
         let batch = ends
         ends = []
-        let step = OutboxStep(ends: batch, claims: limit, now: clock.now, lease: tuning.lease.wholeMilliseconds)
+        let step = OutboxStep(
+            ends: batch, claims: limit, now: clock.now, lease: tuning.lease.wholeMilliseconds,
+            keepsLeases: inFlight > 0)
         database.submit { [crash = database.crash] in
             try step.run(in: $0, crash)
         } committed: { [self] result in

@@ -30,7 +30,7 @@ public struct PushTuning: Sendable {
     public var badTokensBeforeSuccess = 20
     /// The same, counted from the last success.
     public var badTokensSinceSuccess = 100
-    /// How long a claimed row is this process's. Far beyond what any row can spend in memory.
+    /// How long a claimed row is this process's, and longer while it has any. Far beyond what most rows spend in memory.
     public var lease = Duration.seconds(1800)
     /// A notification that could not be delivered for so long is dropped.
     public var lifetime = Duration.seconds(86_400)

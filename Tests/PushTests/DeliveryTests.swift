@@ -99,6 +99,32 @@ struct DeliveryTests {
         await service.stop(deadline: .zero)
     }
 
+    /// The process was suspended, the clock was set, or the gateway is very slow.
+    @Test func sendsOnceWhatOutlivesItsLease() async throws {
+        let clock = TestClock()
+        let (arrived, released) = (Signal(), Signal())
+        let bench = try Bench(clock: clock) { request in
+            guard request.number == 2 else { return request.answer(200) }
+            arrived.set()
+            Task {
+                await released.wait()
+                request.gateway.after(.zero) { request.answer(200) }
+            }
+        }
+        try bench.register(["aa01"])
+        try bench.send()
+        #expect(await bench.drain() == 0)
+        try bench.send(from: 1)
+        await arrived.wait()
+        clock.advance(by: 2 * PushTuning().lease.wholeMilliseconds)
+        try bench.send(from: 2)
+        while try bench.rows().map(\.state) != ["sent", "running", "sent"] { await Task.yield() }
+        released.set()
+        #expect(await bench.drain() == 0)
+        #expect(try bench.rows().map(\.state) == ["sent", "sent", "sent"])
+        #expect(bench.gateway.received.count == 3)
+    }
+
     @Test func removesDeadTokensAndTheirRows() async throws {
         let tokens = deviceTokens(40)
         let dead = Set(tokens.enumerated().filter { $0.offset % 4 == 0 }.map(\.element))
