@@ -17,16 +17,16 @@ extension Connection {
     static let depthSQL: StaticString = """
         SELECT
             (SELECT count(*) FROM _push_rows INDEXED BY _push_rows_due
-                WHERE next_attempt_at IS NOT NULL AND next_attempt_at <= ?1),
+                WHERE next_attempt_at IS NOT NULL AND next_attempt_at <= ?1)
+                + (SELECT ifnull(sum(last - first + 1), 0) FROM _push_waiting WHERE due <= ?1),
             (SELECT count(*) FROM _push_rows INDEXED BY _push_rows_due
-                WHERE next_attempt_at IS NOT NULL AND next_attempt_at > ?1),
+                WHERE next_attempt_at IS NOT NULL AND next_attempt_at > ?1)
+                + (SELECT ifnull(sum(last - first + 1), 0) FROM _push_waiting WHERE due > ?1),
             (SELECT ifnull(sum(last - first + 1), 0) FROM _push_leases),
-            (SELECT count(*) FROM _push_rows INDEXED BY _push_rows_dead WHERE state = 'dead'),
-            (SELECT min(next_attempt_at) FROM _push_rows INDEXED BY _push_rows_due
-                WHERE next_attempt_at IS NOT NULL)
+            (SELECT count(*) FROM _push_rows INDEXED BY _push_rows_dead WHERE state = 'dead')
         """
 
-    /// Found in the indexes and among the leases alone, so that anybody may ask.
+    /// Found in the indexes and among the runs alone, so that anybody may ask.
     /// - Parameter now: milliseconds since 1970.
     public func outboxDepth(now: Int64) throws -> OutboxDepth {
         let statement = try statement(Self.depthSQL)
@@ -37,9 +37,10 @@ extension Connection {
             depth.retry = Int(row.integer(1))
             depth.running = Int(row.integer(2))
             depth.dead = Int(row.integer(3))
-            depth.nextDue = row.optionalInteger(4)
             return depth
         }
-        return depth ?? OutboxDepth()
+        guard var depth else { return OutboxDepth() }
+        depth.nextDue = try nextPushDue()
+        return depth
     }
 }

@@ -48,19 +48,21 @@ extension Transaction {
         return true
     }
 
-    /// Writes the rows, as running as far as somebody takes them from here, and gives them their ids.
+    /// Writes the rows and gives them their ids. As far as somebody takes them from here they are running, the others wait.
     /// - Returns: how many were new.
     private func insert(_ rows: inout [OutboxDraftRow], of entries: [OutboxEntry], now: Int64) throws -> Int {
         let taker = handover.taker
         let (running, lease) = taker?.take(rows.count, due: now) ?? (0, 0)
-        let (taken, waiting): (Int, Int)
+        let waiting: [Int64]
         do {
-            taken = try insert(&rows, 0..<running, .running, of: entries, now: now)
-            waiting = try insert(&rows, running..<rows.count, .available, of: entries, now: now)
+            try write(&rows, of: entries, now: now)
+            waiting = rows[running...].compactMap { $0.id > 0 ? $0.id : nil }
+            try statements().waiting.add(IDRuns(waiting), now)
         } catch {
             taker?.giveBack(running)
             throw error
         }
+        let taken = rows[..<running].count { $0.id > 0 }
         handover.expect(taken)
         for row in rows[..<running] where row.id > 0 {
             let push = QueuedPush(
@@ -68,23 +70,19 @@ extension Transaction {
                 expiresAt: entries[row.entry].expiresAt, attempts: 0)
             handover.add(push, until: lease)
         }
+        if !waiting.isEmpty { handover.addWaiting() }
         taker?.giveBack(running - taken)
-        if waiting > 0 { handover.addWaiting() }
-        return taken + waiting
+        return taken + waiting.count
     }
 
-    private func insert(
-        _ rows: inout [OutboxDraftRow], _ range: Range<Int>, _ state: PushState, of entries: [OutboxEntry], now: Int64
-    ) throws -> Int {
-        var queued = 0
+    private func write(_ rows: inout [OutboxDraftRow], of entries: [OutboxEntry], now: Int64) throws {
         let insert = try statements().rows
         var texts: OutboxTexts?
-        try insert.run(range) { [arena] statement, group in
+        try insert.run(rows.indices) { [arena] statement, group in
             arena.reset(size: rows[group].reduce(0) { $0 + DedupeKey.byteCount + entries[$1.entry].textSize })
             texts = nil
-            statement.bind(1, state.rawValue)
-            statement.bind(2, state == .running ? nil : now)
-            statement.bind(3, now)
+            statement.bind(1, PushState.running.rawValue)
+            statement.bind(2, now)
         } bind: { [arena] statement, behind, index in
             let entry = rows[index].entry
             if texts?.entry != entry { texts = OutboxTexts(entries, at: entry, in: arena) }
@@ -92,7 +90,6 @@ extension Transaction {
             statement.bind(behind + 2, rows[index].device.id)
             texts?.bind(to: statement, behind: behind + 2)
         } inserted: { group, count in
-            queued += count
             let last = connection.lastInsertedRow
             if count == group.count {
                 for index in group { rows[index].id = last - Int64(group.upperBound - 1 - index) }
@@ -100,7 +97,6 @@ extension Transaction {
                 try findNew(&rows, group, after: last - Int64(count))
             }
         }
-        return queued
     }
 
     /// Some of `group` were there already: those that are new have ids beyond `id`, each once.

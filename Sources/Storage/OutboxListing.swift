@@ -97,14 +97,19 @@ extension Connection {
         return rows
     }
 
-    /// Rows that wait, those that are due first before the others. Found in their index.
+    /// Rows that wait, those that are due first before the others. Found in their index and among the runs.
     public func waitingPushes(limit: Int) throws -> [OutboxRow] {
         let statement = try prepare(
             """
             SELECT \(OutboxRow.columns) FROM \(OutboxRow.source) WHERE q.id IN (
-                SELECT id FROM _push_rows INDEXED BY _push_rows_due WHERE next_attempt_at IS NOT NULL
-                ORDER BY next_attempt_at LIMIT ?)
-            ORDER BY q.next_attempt_at, q.id
+                SELECT id FROM (
+                    SELECT id FROM _push_rows INDEXED BY _push_rows_due WHERE next_attempt_at IS NOT NULL
+                    ORDER BY next_attempt_at LIMIT ?1)
+                UNION ALL SELECT id FROM (
+                    SELECT r.id FROM (SELECT first, last, due FROM _push_waiting ORDER BY due LIMIT ?1) AS w
+                        CROSS JOIN _push_rows AS r ON r.id BETWEEN w.first AND w.last
+                    ORDER BY w.due, r.id LIMIT ?1))
+            ORDER BY q.next_attempt_at, q.id LIMIT ?1
             """)
         statement.bind(1, Int64(limit))
         var rows: [OutboxRow] = []

@@ -22,6 +22,7 @@ extension Transaction {
         case .available, .retry, .dead, .expired, .removed, .dropped: break
         }
         guard hasToken else { return .tokenIsGone }
+        _ = try statements().waiting.take(CollectionOfOne(id...id))
         let hasEnded = state != PushState.available.rawValue && state != PushState.retry.rawValue
         let update = try connection.statement(
             """

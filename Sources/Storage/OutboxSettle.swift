@@ -108,7 +108,8 @@ extension Transaction {
         return true
     }
 
-    /// Settles the waiting rows of a token as removed. Returns how many there were.
+    /// Settles the rows of a token as removed that wait again. Those that nobody has taken yet are found to be without a
+    /// token when their turn comes. Returns how many there were.
     @discardableResult
     func settleWaiting(of token: Int64, error: String, now: Int64) throws(StorageError) -> Int {
         let statement = try connection.statement(
@@ -128,15 +129,17 @@ extension Transaction {
 
     /// Settles one waiting row that is not to be sent any more.
     func settleWaiting(row id: Int64, _ state: PushState, error: String, now: Int64) throws(StorageError) {
+        let isFirstTime = try !statements().waiting.take(CollectionOfOne(id...id)).isEmpty
         let statement = try connection.statement(
             """
             UPDATE _push_rows SET state = ?, failed_at = ?, next_attempt_at = NULL, last_error = ?
-            WHERE id = ? AND next_attempt_at IS NOT NULL
+            WHERE id = ? AND (next_attempt_at IS NOT NULL OR ?)
             """)
         statement.bind(1, state.rawValue)
         statement.bind(2, now)
         statement.bind(3, error)
         statement.bind(4, id)
+        statement.bind(5, isFirstTime ? 1 : 0)
         try statement.run()
         try count("push-failed", statement.changes)
     }
@@ -155,12 +158,11 @@ extension Transaction {
 extension Connection {
     static let countingSQL: StaticString = """
         SELECT
-            (SELECT count(*) FROM _push_rows INDEXED BY _push_rows_due WHERE next_attempt_at IS NOT NULL),
+            (SELECT count(*) FROM _push_rows INDEXED BY _push_rows_due WHERE next_attempt_at IS NOT NULL)
+                + (SELECT ifnull(sum(last - first + 1), 0) FROM _push_waiting),
             (SELECT ifnull(sum(last - first + 1), 0) FROM _push_leases),
             (SELECT value FROM _counters WHERE name = 'push-sent'),
-            (SELECT value FROM _counters WHERE name = 'push-failed'),
-            (SELECT min(next_attempt_at) FROM _push_rows INDEXED BY _push_rows_due
-                WHERE next_attempt_at IS NOT NULL)
+            (SELECT value FROM _counters WHERE name = 'push-failed')
         """
 
     /// Rows of the outbox by state. Settled rows are not counted one by one.
@@ -172,17 +174,21 @@ extension Connection {
             counts.running = Int(row.integer(1))
             counts.sent = Int(row.integer(2))
             counts.failed = Int(row.integer(3))
-            counts.nextDue = row.optionalInteger(4)
             return counts
         }
-        return counts ?? OutboxCounts()
+        guard var counts else { return OutboxCounts() }
+        counts.nextDue = try nextPushDue()
+        return counts
     }
 
     /// The earliest due time among the waiting rows (milliseconds since 1970), found without counting them.
     public func nextPushDue() throws -> Int64? {
         let statement = try statement(
             """
-            SELECT min(next_attempt_at) FROM _push_rows INDEXED BY _push_rows_due WHERE next_attempt_at IS NOT NULL
+            SELECT min(at) FROM (
+                SELECT min(next_attempt_at) AS at FROM _push_rows INDEXED BY _push_rows_due
+                    WHERE next_attempt_at IS NOT NULL
+                UNION ALL SELECT min(due) FROM _push_waiting)
             """)
         return try statement.first { $0.optionalInteger(0) } ?? nil
     }

@@ -3,6 +3,7 @@ import CSQLite
 /// The statements that write the outbox most, prepared once. Confined to the writer's thread.
 final class OutboxStatements {
     let rows: MultiRowInsert
+    let waiting: RowRuns
     let leases: RowRuns
     let sent: RowRuns
 
@@ -10,15 +11,16 @@ final class OutboxStatements {
         rows = try MultiRowInsert(
             connection,
             """
-            INSERT INTO _push_rows (dedupe_key, state, token_id, attempts, next_attempt_at, created_at, did, hook, uri, rev,
-                payload, push_type, collapse_id, badge, expires_at, priority, is_once)
+            INSERT INTO _push_rows (dedupe_key, state, token_id, attempts, created_at, did, hook, uri, rev, payload,
+                push_type, collapse_id, badge, expires_at, priority, is_once)
             """,
-            shared: 3, perRow: 13,
+            shared: 2, perRow: 13,
             row: { behind in
                 let own = (3...13).map { "?\(behind + Int32($0))" }.joined(separator: ", ")
-                return "(?\(behind + 1), ?1, ?\(behind + 2), 0, ?2, ?3, \(own))"
+                return "(?\(behind + 1), ?1, ?\(behind + 2), 0, ?2, \(own))"
             },
             tail: "ON CONFLICT (dedupe_key) DO NOTHING")
+        waiting = try RowRuns(connection, table: "_push_waiting", value: "due")
         leases = try RowRuns(connection, table: "_push_leases", value: "until")
         sent = try RowRuns(connection, table: "_push_sent", value: "at")
     }
