@@ -183,9 +183,11 @@ import Testing
         let answers = await client.send(Array(repeating: large, count: 40), timeout: .seconds(4))
         let accepted = answers.filter { Outcome($0) == Outcome(200) }.count
         #expect(1...16 ~= accepted)
-        // One waits on its stream for the window to open; the others have none yet.
-        #expect(answers.filter { Outcome($0) == Outcome(0, "timed out") }.count == 1)
-        #expect(answers.filter { Outcome($0) == Outcome(0, "not processed") }.count == 39 - accepted)
+        // One waits on its stream for the window to open, and the next when its time is over before that of the others, which
+        // have none yet.
+        let waited = answers.filter { Outcome($0) == Outcome(0, "timed out") }.count
+        #expect(waited >= 1)
+        #expect(answers.filter { Outcome($0) == Outcome(0, "not processed") }.count == 40 - accepted - waited)
     }
 
     @Test func sameSeedSameFaults() async throws {
