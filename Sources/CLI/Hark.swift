@@ -23,7 +23,7 @@ struct Hark {
         case wrongUsage = 2
     }
 
-    /// Runs one command line. What went wrong becomes one line on standard error.
+    /// Runs one command line. What went wrong becomes one line on standard error; in a configuration, one for each problem.
     static func run(_ words: [String]) async -> ExitCode {
         let console = Console.shared
         do {
@@ -33,6 +33,9 @@ struct Hark {
         } catch is CancellationError {
             console.complain("stopped; what was done is kept, and the same command carries on from there")
             return .failed
+        } catch let error as ConfigurationError {
+            for line in error.lines { console.complain(line.printable) }
+            return .wrongUsage
         } catch {
             console.complain("\(error)".printable)
             return OperatorError.isCause(of: error) ? .wrongUsage : .failed

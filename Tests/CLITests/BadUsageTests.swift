@@ -36,6 +36,18 @@ import Testing
         #expect(result.errors.split(separator: "\n").count == 1, "\(result.errors)")
     }
 
+    @Test func namesEveryProblemOfAConfiguration() async throws {
+        let hark = try HarkProcess()
+        try hark.write("{\n  did: 'x',\n  batch: 0,\n  limits: { idle: 30 },\n}", to: "hark.json5")
+        let result = try await hark.run(["check"])
+        #expect(result.status == 2)
+        let lines = result.errors.split(separator: "\n")
+        try #require(lines.count == 3, "\(result.errors)")
+        for (line, place) in zip(lines, ["2: did ", "3: batch ", "4: limits.idle "]) {
+            #expect(line.hasPrefix("hark: hark.json5:\(place)"))
+        }
+    }
+
     /// What cannot be written is no fault of the command line.
     @Test func anUnwritablePlaceIsAFailure() async throws {
         let result = try await HarkProcess().run(["simulate", "recording", "--out", "no/x", "--events", "50"])

@@ -40,11 +40,13 @@ public struct ConfigurationError: Error, Sendable, CustomStringConvertible {
     public var file: String
     public var problems: [ConfigurationProblem]
 
+    /// A line for each problem.
+    public var lines: [String] { problems.map { "\(file.printable):\($0.place): \($0)" } }
+
     /// One line: the first problem, and how many more there are.
     public var description: String {
-        guard let first = problems.first else { return "\(file.printable): refused" }
-        let more = problems.count - 1
-        let rest = more == 0 ? "" : " (and \(more) more \(more == 1 ? "problem" : "problems"))"
-        return "\(file.printable):\(first.place): \(first)\(rest)"
+        guard let first = lines.first else { return "\(file.printable): refused" }
+        let more = lines.count - 1
+        return more == 0 ? first : "\(first) (and \(more) more \(more == 1 ? "problem" : "problems"))"
     }
 }
