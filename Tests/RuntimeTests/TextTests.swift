@@ -48,6 +48,7 @@ import Testing
     @Test func printsDurations() {
         #expect(Duration.milliseconds(1500).configured == "1500ms")
         #expect(Duration.seconds(120).configured == "2m")
+        #expect(Duration.seconds(3650 * 86_400).configured == "3650d")
         #expect(Duration(configured: "2m") == .seconds(120))
         #expect(Duration(configured: "2 m") == nil)
         #expect(Duration(configured: "-2m") == nil)

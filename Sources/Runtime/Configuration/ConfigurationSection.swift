@@ -185,8 +185,8 @@ extension Duration {
     /// As it would be configured, in the largest unit that leaves a whole number.
     public var configured: String {
         for unit in Self.units.reversed() {
-            let count = self / unit.duration
-            if count >= 1, count == count.rounded() { return "\(Int(count))\(unit.suffix)" }
+            let (count, rest) = attoseconds.quotientAndRemainder(dividingBy: unit.duration.attoseconds)
+            if count >= 1, rest == 0 { return "\(count)\(unit.suffix)" }
         }
         return "0s"
     }
