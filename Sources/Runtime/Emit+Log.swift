@@ -5,7 +5,7 @@ extension Emit {
     /// One JSON object a line: `time`, `module`, `op`, and the fields beside them.
     ///
     /// - Parameter write: gets whole lines, each with its newline; called on any thread.
-    static func jsonLines(_ write: @escaping @Sendable (String) -> Void) -> Emit {
+    public static func jsonLines(_ write: @escaping @Sendable (String) -> Void) -> Emit {
         Emit { module, op, fields in
             let time = Date.now.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
             var members: [(String, JSONText)] = [

@@ -54,6 +54,19 @@ import XRPC
         return ((response as? HTTPURLResponse)?.statusCode ?? 0, String(decoding: data, as: UTF8.self))
     }
 
+    @Test func logsWhyAKeyIsNotTakenUp() async throws {
+        try await ServeStage.run { stage in
+            try stage.hark.write("{ push: {", to: "hark.json5")
+            #expect(stage.hark.kill(SIGHUP))
+            let line = try await ServeStage.waiting {
+                try stage.hark.runningLog().split(separator: "\n").first { $0.contains("SIGHUP") }
+            }
+            let logged = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: String]
+            #expect(logged?["op"] == "key_refused")
+            #expect(logged?["error"]?.hasPrefix("hark.json5:1:10: ") == true, "\(line)")
+        }
+    }
+
     @Test func registersOverTheWireAndStopsWhenAsked() async throws {
         let hark = try HarkProcess()
         let key = try PrivateKey.generate(.k256)

@@ -82,7 +82,8 @@ struct ServeStage {
         return try #require(Int(text))
     }
 
-    private static func waiting(for text: () throws -> Substring?) async throws -> String {
+    /// What `text` gives once it gives something.
+    static func waiting(for text: () throws -> Substring?) async throws -> String {
         let limit = ContinuousClock.now + .seconds(30)
         while ContinuousClock.now < limit {
             if let text = try text() { return String(text) }
