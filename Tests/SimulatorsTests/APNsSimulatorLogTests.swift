@@ -100,6 +100,13 @@ import Testing
             // A client that has nothing but the folder's authority.
             _ = try TLSContext.client(caFile: "\(folder)/ca.pem")
             try provider.credentials.write(to: folder, caPEM: simulator.caPEM, port: simulator.port)
+
+            // A configuration that a person wrote is not replaced.
+            try Data("{ did: 'did:web:a.com' }\n".utf8).write(to: URL(fileURLWithPath: "\(folder)/hark.json5"))
+            let error = #expect(throws: FileFailure.self) {
+                try provider.credentials.write(to: folder, caPEM: simulator.caPEM, port: simulator.port)
+            }
+            #expect(error?.description == "\(folder)/hark.json5: File exists")
         }
         #expect(throws: FileFailure.self) {
             try provider.credentials.write(to: "/nowhere/at/all", caPEM: "", port: 1)

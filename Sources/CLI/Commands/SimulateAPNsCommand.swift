@@ -15,7 +15,7 @@ extension Command {
             Option(name: "--show-tokens", value: nil, help: "log whole tokens, not their last 8 characters"),
         ] + faultOptions,
         notes: [
-            "Makes a key, a certificate and a hark.json5, and prints how to aim Hark at itself. Ends with Ctrl-C."
+            "Makes a key, a certificate and a hark.json5 anew, and prints how to aim Hark at itself. Ends with Ctrl-C."
         ]
     ) { arguments in
         let console = Console.shared

@@ -57,24 +57,27 @@ public struct APNsCredentials: Sendable, CustomStringConvertible, CustomReflecta
 extension APNsCredentials {
     /// Writes `AuthKey_ID.p8`, `ca.pem` and `hark.json5` into `folder` (made when absent), ready for `hark replay`.
     ///
-    /// Returns the lines that tell a person how to aim Hark at the simulator. Throws `FileFailure`.
+    /// Returns the lines that tell a person how to aim Hark at the simulator. Throws `FileFailure`, also where there is a
+    /// `hark.json5` that a person wrote.
     @discardableResult
     public func write(to folder: String, caPEM: String, port: UInt16) throws -> [String] {
         if mkdir(folder, 0o700) != 0, errno != EEXIST { throw FileFailure(folder, errno) }
+        let configurationFile = "\(folder)/hark.json5"
+        guard !Self.isForeign(configurationFile) else { throw FileFailure(configurationFile, EEXIST) }
         let keyFile = "AuthKey_\(keyID).p8"
         try Self.write(keyPEM, to: "\(folder)/\(keyFile)")
         try Self.write(caPEM, to: "\(folder)/ca.pem")
-        try Self.write(configuration(keyFile: "./\(keyFile)"), to: "\(folder)/hark.json5")
+        try Self.write(configuration(keyFile: "./\(keyFile)"), to: configurationFile)
         return [
             "export HARK_APNS_HOST=127.0.0.1:\(port)",
             "export HARK_APNS_CA_FILE=\(folder)/ca.pem",
-            "hark replay --config \(folder)/hark.json5 RECORDING",
+            "hark replay --config \(configurationFile) RECORDING",
         ]
     }
 
     private func configuration(keyFile: String) -> String {
         """
-        {
+        { \(Self.mark)
           database: "hark.db",
           push: {
             apns: {
@@ -87,6 +90,19 @@ extension APNsCredentials {
         }
 
         """
+    }
+
+    /// In the first line of a configuration that may be replaced.
+    private static let mark = "// made by hark simulate apns"
+
+    private static func isForeign(_ path: String) -> Bool {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        var start = [UInt8](repeating: 0, count: 256)
+        let count = read(file, &start, start.count)
+        let firstLine = String(decoding: start.prefix(max(count, 0)).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        return !firstLine.contains(Self.mark)
     }
 
     /// Readable by its owner alone; an older file of the name is replaced.
