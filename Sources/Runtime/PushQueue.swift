@@ -67,7 +67,7 @@ public struct PushQueue: Sendable {
         private static let noSuchPush = "there is no such push"
 
         private static func isAlready(_ state: String) -> String {
-            state == "running" ? "is being sent" : "is \(state) already"
+            state == "running" ? "it is being sent" : "it is \(state) already"
         }
     }
 

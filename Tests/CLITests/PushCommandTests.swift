@@ -139,7 +139,7 @@ import Testing
         let again = try await hark.run(["queue", "drop", "1", "2"])
         #expect(again.status == 1)
         #expect(again.output == "0 pushes dropped\n")
-        #expect(again.errors == "hark: push 1 cannot be dropped: is dropped already (and 1 more not)\n")
+        #expect(again.errors == "hark: push 1 cannot be dropped: it is dropped already (and 1 more not)\n")
         #expect(try await hark.run(["queue", "drop", "--dead"]).output == "0 pushes dropped\n")
         let due = try await hark.run(["queue", "retry", "1"])
         #expect(due.output == "1 push due again\n")

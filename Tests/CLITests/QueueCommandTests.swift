@@ -42,7 +42,7 @@ import Testing
         // What was sent is not sent again; what went with its token cannot be.
         let again = try await hark.run(["queue", "retry", "\(try #require(first["id"] as? Int))", "--json"])
         #expect(again.status == 1)
-        #expect(again.output.contains("is sent already"))
+        #expect(again.output.contains("it is sent already"))
         let dead = try await hark.run(["queue", "retry", "--dead"])
         #expect(dead.output == "0 pushes due again\n")
 
