@@ -71,6 +71,12 @@ import Testing
         #expect(error?.description.contains("\n") == false)
     }
 
+    @Test func namesTheConditions() {
+        var faults = Faults()
+        let error = #expect(throws: FaultSyntaxError.self) { _ = try faults.set("--answer", "429:0.5") }
+        #expect(error?.description.contains("25%, every=N, first=N, after=N, nth=N or token=SUFFIX") == true)
+    }
+
     private func subject(
         token: String = "aa", payload: String = "{}", attempt: Int = 1, number: Int = 1
     ) -> FaultPlan.Subject {

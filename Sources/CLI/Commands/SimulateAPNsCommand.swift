@@ -8,14 +8,17 @@ extension Command {
             Option(name: "--port", value: "P", help: "the port (default: any that is free)"),
             Option(name: "--folder", value: "FOLDER", help: "where key, certificate and configuration go"),
             Option(name: "--topic", value: "ID", help: "the app's identifier (default: com.example.app)"),
-            Option(name: "--dead", value: "TOKEN", help: "a device that is gone: 410 Unregistered", repeats: true),
+            Option(
+                name: "--dead", value: "TOKEN", help: "a device that is gone since the start: 410 Unregistered",
+                repeats: true),
             Option(name: "--bad", value: "TOKEN", help: "a device that never was: 400 BadDeviceToken", repeats: true),
             Option(name: "--lenient", value: nil, help: "forgive what only the strictest gateways refuse"),
             Option(name: "--log", value: "FILE", help: "append a JSON line for each request; - for standard output"),
             Option(name: "--show-tokens", value: nil, help: "log whole tokens, not their last 8 characters"),
         ] + faultOptions,
         notes: [
-            "Makes a key, a certificate and a hark.json5 anew, and prints how to aim Hark at itself. Ends with Ctrl-C."
+            "A CONDITION is 25%, every=N, first=N, after=N, nth=N or token=SUFFIX, as in --answer 410:25%.",
+            "Makes a key, a certificate and a hark.json5 anew, and prints how to aim Hark at itself. Ends with Ctrl-C.",
         ]
     ) { arguments in
         let console = Console.shared

@@ -143,15 +143,19 @@ extension Faults.Condition {
             return
         }
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2 else { throw FaultSyntaxError("'\(text)' is no condition") }
+        guard parts.count == 2 else { throw Self.notOne(text) }
         switch parts[0] {
         case "every": self = .every(try Faults.count(parts[1]))
         case "first": self = .first(try Faults.count(parts[1]))
         case "after": self = .after(try Faults.count(parts[1]))
         case "nth": self = .nth(try Faults.count(parts[1]))
         case "token" where !parts[1].isEmpty: self = .token(parts[1].lowercased())
-        default: throw FaultSyntaxError("'\(text)' is no condition")
+        default: throw Self.notOne(text)
         }
+    }
+
+    private static func notOne(_ text: String) -> FaultSyntaxError {
+        FaultSyntaxError("'\(text)' is no condition: expected 25%, every=N, first=N, after=N, nth=N or token=SUFFIX")
     }
 }
 
