@@ -224,18 +224,24 @@ private final class OutboxDrill {
     }
 
     func check(_ place: String) throws {
-        let (leased, ended) = try (ids("_push_leases"), ids("_push_sent"))
+        let (waiting, leased, ended) = try (ids("_push_waiting"), ids("_push_leases"), ids("_push_sent"))
         let running = try database.rows("SELECT id FROM _push_rows WHERE state = 'running' ORDER BY id")
-        #expect((leased + ended).sorted() == running.compactMap { $0[0].integer }, "\(place)")
+        #expect((waiting + leased + ended).sorted() == running.compactMap { $0[0].integer }, "\(place)")
+        #expect(try count("= 'available'") == Int64(waiting.count), "\(place)")
         #expect(try count("= 'sent'") == Int64(ended.count) && count("= 'running'") == Int64(leased.count), "\(place)")
         #expect(
             try database.number(
+                "SELECT count(*) FROM _push_rows WHERE (next_attempt_at IS NOT NULL) <> (state = 'retry')") == 0,
+            "\(place)")
+        #expect(
+            try database.number(
                 """
-                SELECT count(*) FROM _push_rows
+                SELECT count(*) FROM _push_queue
                 WHERE (next_attempt_at IS NOT NULL) <> (state IN ('available', 'retry'))
                 """) == 0, "\(place)")
         let counts = try database.read { try $0.outboxCounts() }
         #expect(counts.running == leased.count, "\(place)")
+        #expect(try Int64(counts.waiting) == count("IN ('available', 'retry')"), "\(place)")
         #expect(try Int64(counts.sent) == count("= 'sent'") + gone.sent, "\(place)")
         #expect(try Int64(counts.failed) == count(Self.failed) + gone.failed, "\(place)")
         // What was sent stays so until it is swept.
