@@ -216,7 +216,8 @@ import XRPC
             text: "{push: {apns: {\(push)}, follows: 'social.grain.graph.follow'}}",
             message: "1: push.follows must be an object: { … }, not a text"),
         Refusal(
-            text: "{retention: {push: 7}}", message: "1: retention.push must be a text in quotes, not a number"),
+            text: "{retention: {push: 7}}",
+            message: "1: retention.push must be a time with its unit, such as \"30s\", not a number"),
         Refusal(
             text: "{retention: {pushes: '7d'}}",
             message: "1: retention.pushes is not a key that Hark knows: did you mean push?"),
@@ -284,7 +285,8 @@ import XRPC
             text: "{hooks: {timeout: '30'}}",
             message: #"1: hooks.timeout must be a time from 10ms to 1h, such as "30s", "500ms" or "2m""#),
         Refusal(
-            text: "{hooks: {timeout: 30}}", message: "1: hooks.timeout must be a text in quotes, not a number"),
+            text: "{hooks: {timeout: 30}}",
+            message: "1: hooks.timeout must be a time with its unit, such as \"30s\", not a number"),
         Refusal(text: "{hooks: []}", message: "1: hooks must be an object: { … }, not a list"),
         Refusal(
             text: "{push: {}}",

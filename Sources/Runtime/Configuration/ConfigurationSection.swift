@@ -79,6 +79,9 @@ struct ConfigurationSection {
 
     /// A time with its unit: `500ms`, `30s`, `2m`, `1h`, `7d`.
     mutating func duration(_ key: String, in range: ClosedRange<Duration>) -> Duration? {
+        if let value = value(key), case .number = value.content {
+            return wrongType(key, value, wanted: "a time with its unit, such as \"30s\"")
+        }
         guard let text = text(key) else { return nil }
         guard let duration = Duration(configured: text), range.contains(duration) else {
             let (lowest, highest) = (range.lowerBound.configured, range.upperBound.configured)
