@@ -40,6 +40,9 @@ public final class Serving: Sendable {
             throw RunError("\(error)")
         }
         self.assembly = assembly
+        if configuration.push == nil {
+            assembly.emit("push", "off", ["message": "the configuration has no push section: no device can register"])
+        }
     }
 
     /// The port that it has got.

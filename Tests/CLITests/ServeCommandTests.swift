@@ -130,7 +130,9 @@ import XRPC
         let answer = try await ask(port, "/xrpc/social.hatk.push.registerToken", bearer: "x", body: "{}")
         #expect(answer.status == 501)
         hark.kill(SIGTERM)
-        #expect(try await run.status == 0)
+        let result = try await run
+        #expect(result.status == 0)
+        #expect(result.errors.contains(#""module":"push","op":"off""#))
     }
 
     @Test func needsAName() async throws {
