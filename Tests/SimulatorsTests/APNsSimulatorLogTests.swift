@@ -106,7 +106,7 @@ import Testing
             let error = #expect(throws: FileFailure.self) {
                 try provider.credentials.write(to: folder, caPEM: simulator.caPEM, port: simulator.port)
             }
-            #expect(error?.description == "\(folder)/hark.json5: File exists")
+            #expect(error?.description == "\(folder)/hark.json5 was there before: name another folder")
         }
         #expect(throws: FileFailure.self) {
             try provider.credentials.write(to: "/nowhere/at/all", caPEM: "", port: 1)

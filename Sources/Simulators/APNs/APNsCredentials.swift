@@ -63,7 +63,9 @@ extension APNsCredentials {
     public func write(to folder: String, caPEM: String, port: UInt16) throws -> [String] {
         if mkdir(folder, 0o700) != 0, errno != EEXIST { throw FileFailure(folder, errno) }
         let configurationFile = "\(folder)/hark.json5"
-        guard !Self.isForeign(configurationFile) else { throw FileFailure(configurationFile, EEXIST) }
+        guard !Self.isForeign(configurationFile) else {
+            throw FileFailure("\(configurationFile) was there before: name another folder")
+        }
         let keyFile = "AuthKey_\(keyID).p8"
         try Self.write(keyPEM, to: "\(folder)/\(keyFile)")
         try Self.write(caPEM, to: "\(folder)/ca.pem")

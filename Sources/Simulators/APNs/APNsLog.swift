@@ -83,5 +83,7 @@ extension APNsLog {
 public struct FileFailure: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String
 
+    init(_ description: String) { self.description = description }
+
     init(_ path: String, _ code: Int32) { description = "\(path): \(String(cString: strerror(code)))" }
 }
