@@ -4,7 +4,7 @@ import CSQLite
 enum SystemTables {
     /// "Hark", in the file's header.
     private static let applicationID: Int64 = 0x4861_726b
-    private static let version: Int64 = 5
+    private static let version: Int64 = 6
 
     /// Creates what is missing and brings older tables up to date; a database that is complete is only read.
     static func create(on connection: Connection) throws(StorageError) {

@@ -6,6 +6,8 @@ enum TableChanges {
         2: "ALTER TABLE _push_tokens ADD COLUMN failedAt TEXT; ALTER TABLE _push_tokens ADD COLUMN failure TEXT",
         3: splitRows,
         4: joinRows,
+        // Rows that nobody had taken yet said so themselves, and may go on to.
+        5: "DROP VIEW IF EXISTS _push_queue",
     ]
 
     /// A row held its message and its lease.

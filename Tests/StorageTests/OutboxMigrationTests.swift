@@ -44,7 +44,8 @@ private let now: Int64 = 1_700_000_000_000
         defer { raw.close() }
         try raw.execute(
             """
-            DROP VIEW _push_queue; DROP TABLE _push_rows; DROP TABLE _push_leases; DROP TABLE _push_sent;
+            DROP VIEW _push_queue; DROP TABLE _push_rows; DROP TABLE _push_waiting; DROP TABLE _push_leases;
+            DROP TABLE _push_sent;
             PRAGMA user_version = \(version);
             """)
         if version < 4 { try raw.execute("DROP TABLE _push_notes") }
@@ -55,7 +56,11 @@ private let now: Int64 = 1_700_000_000_000
                 ALTER TABLE _push_tokens DROP COLUMN failure; DROP TABLE _push_settings;
                 """)
         }
-        if version < 4 { try makeWholeRows(raw, haveBadges: version > 1) } else { try makeSplitRows(raw) }
+        switch version {
+        case ..<4: try makeWholeRows(raw, haveBadges: version > 1)
+        case 4: try makeSplitRows(raw)
+        default: try makeRuns(raw)
+        }
     }
 
     /// Versions 1 to 3: a row holds all that there is.
@@ -116,11 +121,36 @@ private let now: Int64 = 1_700_000_000_000
         }
     }
 
-    @Test(arguments: [1, 2, 3, 4]) func bringsOlderTablesUpToDate(_ version: Int) throws {
+    /// Version 5: what was being sent and what was sent are runs; a row that nobody had taken yet said so itself.
+    private func makeRuns(_ raw: Connection) throws {
+        try raw.execute(
+            """
+            \(OutboxTables.rows); \(OutboxTables.leases); \(OutboxTables.sent);
+            CREATE VIEW _push_queue AS SELECT r.*, s.at AS sent_at FROM _push_rows AS r LEFT JOIN _push_sent AS s
+                ON r.id BETWEEN s.first AND s.last;
+            CREATE INDEX _push_rows_due ON _push_rows (next_attempt_at) WHERE next_attempt_at IS NOT NULL;
+            CREATE INDEX _push_rows_waiting ON _push_rows (token_id) WHERE next_attempt_at IS NOT NULL;
+            CREATE INDEX _push_rows_dead ON _push_rows (id) WHERE state = 'dead';
+            INSERT INTO _push_leases VALUES (2, 2, \(now + 50));
+            INSERT INTO _push_sent VALUES (4, 4, \(now)), (6, 7, \(now)), (8, 8, \(now + 1)), (10, 10, \(now));
+            """)
+        for (number, row) in Self.rows.enumerated() {
+            let isOver = row.state == "running" && row.leaseUntil == nil
+            let (state, due) = isOver ? ("retry", now) : (row.sentAt == nil ? row.state : "running", row.due)
+            try raw.execute(
+                """
+                INSERT INTO _push_rows VALUES (NULL, zeroblob(15) || char(\(number)), '\(state)', 'did:a', 2,
+                    \(row.sentAt == nil ? number : number - 1), \(Self.sql(due)), \(now), \(now + 9000),
+                    \(Self.sql(row.failedAt)), NULL, 'hook', 'at://x/y.z/\(number)', 'r', 'c', 5, 'alert', 1, 'b', '{}');
+                """)
+        }
+    }
+
+    @Test(arguments: [1, 2, 3, 4, 5]) func bringsOlderTablesUpToDate(_ version: Int) throws {
         try makeOlder(version)
         let database = try scratch.open()
         defer { database.close() }
-        #expect(try database.read { try $0.prepare("PRAGMA user_version").first { $0.integer(0) } } == 5)
+        #expect(try database.read { try $0.prepare("PRAGMA user_version").first { $0.integer(0) } } == 6)
         #expect(try database.read { try $0.tokens(did: nil) }.map(\.failure) == [nil, nil])
         #expect(try database.writeBlocking { try $0.changePushSettings(did: "did:b", push: false) }.push == false)
         let rows = try database.read { try $0.outboxRows(limit: 99) }.reversed()
@@ -143,7 +173,7 @@ private let now: Int64 = 1_700_000_000_000
     }
 
     /// An operator's, or a hook's.
-    @Test(arguments: [1, 2, 3, 4]) func viewsOfTheOutboxStay(_ version: Int) throws {
+    @Test(arguments: [1, 2, 3, 4, 5]) func viewsOfTheOutboxStay(_ version: Int) throws {
         try makeOlder(version)
         let raw = try Connection(path: scratch.path, role: .writer)
         try raw.execute(
@@ -162,7 +192,7 @@ private let now: Int64 = 1_700_000_000_000
         #expect(try database.rows("SELECT a FROM others").isEmpty)
     }
 
-    @Test(arguments: [1, 2, 3, 4]) func whatWasOnItsWayGoesOn(_ version: Int) throws {
+    @Test(arguments: [1, 2, 3, 4, 5]) func whatWasOnItsWayGoesOn(_ version: Int) throws {
         try makeOlder(version)
         let database = try scratch.open()
         defer { database.close() }
