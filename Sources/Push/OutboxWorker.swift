@@ -92,8 +92,10 @@ final class OutboxWorker: @unchecked Sendable {
         }
     }
 
-    /// New rows come no more: whoever writes them holds on to the worker until then. Any thread.
+    /// New rows come no more: whoever writes them, and the intake, hold on to the worker until then. For any thread, once the
+    /// loop has ended.
     func letGo() {
+        intake = nil
         database.submit {
             $0.handOver(to: nil)
         } committed: { _ in

@@ -8,6 +8,21 @@ import Testing
 
 @Suite(.fewAtATime, .timeLimit(.minutes(10)))
 struct DeliveryTests {
+    /// The worker and who hands it new rows hold each other while it runs.
+    @Test func isGoneOnceItIsStopped() async throws {
+        weak var clock: TestClock?
+        do {
+            let own = TestClock()
+            clock = own
+            let bench = try Bench(clock: own) { $0.answer(200) }
+            try bench.register(deviceTokens(1))
+            try bench.send()
+            #expect(await bench.drain() == 0)
+            await bench.service.stop(deadline: .seconds(1))
+        }
+        #expect(clock == nil)
+    }
+
     @Test func deliversEachPushOnceAsAppleWantsIt() async throws {
         let bench = try Bench { $0.answer(200) }
         try bench.register(deviceTokens(3))
