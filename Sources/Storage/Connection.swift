@@ -1,5 +1,11 @@
 import CSQLite
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
 /// One SQLite connection. Confined to one thread at a time.
 public final class Connection {
     enum Role {
@@ -29,6 +35,7 @@ public final class Connection {
             case .reader: SQLITE_OPEN_READONLY
             case .copier: SQLITE_OPEN_READWRITE
             }
+        if role == .writer { createPrivately(file) }
         var opened: OpaquePointer?
         let code = sqlite3_open_v2(file, &opened, access | SQLITE_OPEN_NOMUTEX, nil)
         guard code == SQLITE_OK, let opened else {
@@ -164,6 +171,13 @@ public final class Connection {
 }
 
 private let configured = hark_sqlite_configure()
+
+/// Devices' tokens are in it: a new database is its owner's alone, and so are the files that SQLite makes beside it. What
+/// prevents that, SQLite will say.
+private func createPrivately(_ file: String) {
+    let descriptor = open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    if descriptor >= 0 { close(descriptor) }
+}
 
 /// `name` as an SQL identifier.
 func quoted(_ name: String) -> String {
