@@ -17,10 +17,7 @@ private let now: Int64 = 1_700_000_000_000
 
     @discardableResult
     private func register(_ did: String, _ token: String, label: String? = nil) throws -> Int64 {
-        try database.writeBlocking {
-            try $0.register(
-                NewPushToken(did: did, token: token, platform: "apns", environment: "sandbox", label: label), now: now)
-        }
+        try database.register(did, token, label: label, at: now)
     }
 
     private func queue(_ numbers: ClosedRange<Int>, did: String = "did:a", at time: Int64 = now) throws -> OutboxWrites

@@ -16,12 +16,7 @@ private let now: Int64 = 1_700_000_000_000
     }
 
     private func register(_ did: String, _ tokens: String..., in database: Database? = nil) throws {
-        try (database ?? self.database).writeBlocking { transaction in
-            for token in tokens {
-                _ = try transaction.register(
-                    NewPushToken(did: did, token: token, platform: "apns", environment: "sandbox"), now: now)
-            }
-        }
+        for token in tokens { try (database ?? self.database).register(did, token, at: now) }
     }
 
     private func entry(_ number: Int, to did: String = "did:a") -> OutboxEntry {

@@ -12,13 +12,7 @@ private let now: Int64 = 1_700_000_000_000
     init() throws {
         scratch = try Scratch()
         database = try scratch.open()
-        try database.writeBlocking { transaction in
-            for token in ["one", "two"] {
-                _ = try transaction.register(
-                    NewPushToken(did: "did:a", token: token, platform: "apns", environment: "sandbox", topic: "t"),
-                    now: now - 1000)
-            }
-        }
+        for token in ["one", "two"] { try database.register("did:a", token, topic: "t", at: now - 1000) }
     }
 
     private final class Deliveries: Sendable {

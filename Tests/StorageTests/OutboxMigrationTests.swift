@@ -33,12 +33,7 @@ private let now: Int64 = 1_700_000_000_000
     /// Puts the outbox of `version` in the place of today's.
     private func makeOlder(_ version: Int) throws {
         let database = try scratch.open()
-        _ = try database.writeBlocking { transaction in
-            for token in ["one", "two"] {
-                _ = try transaction.register(
-                    NewPushToken(did: "did:a", token: token, platform: "apns", environment: "sandbox"), now: now)
-            }
-        }
+        for token in ["one", "two"] { try database.register("did:a", token, at: now) }
         database.close()
         let raw = try Connection(path: scratch.path, role: .writer)
         defer { raw.close() }

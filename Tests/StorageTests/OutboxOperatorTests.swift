@@ -16,9 +16,7 @@ private let now: Int64 = 1_700_000_000_000
 
     @discardableResult
     private func register(_ did: String, _ token: String) throws -> Int64 {
-        try database.writeBlocking {
-            try $0.register(NewPushToken(did: did, token: token, platform: "apns", environment: "sandbox"), now: now)
-        }
+        try database.register(did, token, at: now)
     }
 
     private func entry(

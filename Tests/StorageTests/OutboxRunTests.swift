@@ -13,10 +13,7 @@ private let now: Int64 = 1_700_000_000_000
     init() throws {
         scratch = try Scratch()
         database = try scratch.open()
-        _ = try database.writeBlocking {
-            try $0.register(
-                NewPushToken(did: "did:a", token: "one", platform: "apns", environment: "sandbox"), now: now)
-        }
+        try database.register("did:a", "one", at: now)
     }
 
     private func queue(_ numbers: some Sequence<Int>, in database: Database? = nil, at time: Int64 = now) throws -> Int

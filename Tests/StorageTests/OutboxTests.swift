@@ -16,10 +16,7 @@ private let now: Int64 = 1_700_000_000_000
 
     @discardableResult
     private func register(_ did: String, _ token: String, at time: Int64 = now) throws -> Int64 {
-        try database.writeBlocking {
-            try $0.register(
-                NewPushToken(did: did, token: token, platform: "apns", environment: "sandbox", topic: "t"), now: time)
-        }
+        try database.register(did, token, topic: "t", at: time)
     }
 
     private func entry(

@@ -18,9 +18,7 @@ private let follow = FollowRecords.grain.collection
     }
 
     private func register(_ did: String, _ token: String = "one") throws {
-        _ = try database.writeBlocking {
-            try $0.register(NewPushToken(did: did, token: token, platform: "apns", environment: "sandbox"), now: now)
-        }
+        try database.register(did, token, at: now)
     }
 
     @discardableResult

@@ -45,6 +45,19 @@ func change(
 }
 
 extension Database {
+    /// Registers a device of the sandbox.
+    @discardableResult
+    func register(
+        _ did: String, _ token: String, topic: String? = nil, label: String? = nil, at time: Int64
+    ) throws -> Int64 {
+        try writeBlocking {
+            try $0.register(
+                NewPushToken(
+                    did: did, token: token, platform: "apns", environment: "sandbox", topic: topic, label: label),
+                now: time)
+        }
+    }
+
     @discardableResult
     func apply(_ changes: RecordChange..., now: Int64 = 1_700_000_000_000) throws -> AppliedBatch {
         try apply(changes, now: now)

@@ -15,9 +15,7 @@ private let ada = "did:plc:ada"
     }
 
     private func register(_ token: String = "one", at time: Int64 = now) throws {
-        _ = try database.writeBlocking {
-            try $0.register(NewPushToken(did: ada, token: token, platform: "apns", environment: "sandbox"), now: time)
-        }
+        try database.register(ada, token, at: time)
     }
 
     /// Queues one push for every device and ends them all alike.
