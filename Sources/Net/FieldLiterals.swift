@@ -14,18 +14,13 @@ public struct FieldLiterals: Sendable {
     /// Without `:path`, which is to come first.
     public init() {}
 
-    /// `:path` is `prefix` and `suffix`. `capacity`: bytes that all fields will have.
-    public init(path prefix: String, _ suffix: String = "", capacity: Int = 256) {
-        begin(path: prefix, suffix, capacity: capacity)
-    }
-
     /// Empties it, and keeps its memory.
     mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
         pathEnd = 0
     }
 
-    /// Begins anew, as `init` does.
+    /// Begins anew with `:path`, which is `prefix` and `suffix`. `capacity`: bytes that all fields will have.
     public mutating func begin(path prefix: String, _ suffix: String = "", capacity: Int = 256) {
         removeAll()
         bytes.reserveCapacity(capacity)

@@ -70,19 +70,13 @@ struct HeaderBlock: ~Copyable {
 
     mutating func append(name: [UInt8], value: [UInt8], neverIndexed: Bool) {
         let flags = UInt8(neverIndexed ? NGHTTP2_NV_FLAG_NO_INDEX.rawValue : NGHTTP2_NV_FLAG_NONE.rawValue)
-        append(
-            nghttp2_nv(
-                name: copy(name), value: copy(value), namelen: name.count, valuelen: value.count, flags: flags))
-    }
-
-    /// Adds a field whose bytes are kept elsewhere.
-    mutating func append(_ field: nghttp2_nv) {
-        fields[count] = field
+        fields[count] = nghttp2_nv(
+            name: copy(name), value: copy(value), namelen: name.count, valuelen: value.count, flags: flags)
         count += 1
     }
 
     /// Copies bytes that a field is to point to.
-    mutating func copy(_ source: [UInt8]) -> UnsafeMutablePointer<UInt8>? {
+    private mutating func copy(_ source: [UInt8]) -> UnsafeMutablePointer<UInt8>? {
         guard let base = bytes.baseAddress else { return nil }
         let start = base + used
         source.withUnsafeBufferPointer { source in

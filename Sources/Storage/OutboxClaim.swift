@@ -58,18 +58,17 @@ extension Transaction {
         again.bind(1, now)
         again.bind(2, Int64(limit))
         try again.forEachRow { due.append(($0.integer(0), $0.integer(1)...$0.integer(1))) }
-        let hasOthers = !due.isEmpty
-        let first = try connection.statement(
+        let waiting = try connection.statement(
             "SELECT due, first, last FROM _push_waiting WHERE due <= ? ORDER BY due, last LIMIT ?")
-        first.bind(1, now)
-        first.bind(2, Int64(limit))
+        waiting.bind(1, now)
+        waiting.bind(2, Int64(limit))
         var count = 0
-        try first.forEachRow { row in
+        try waiting.forEachRow { row in
             guard count < limit else { return }
             due.append((row.integer(0), row.integer(1)...row.integer(2)))
             count += Int(row.integer(2) - row.integer(1)) + 1
         }
-        if hasOthers { due.sort { ($0.time, $0.rows.lowerBound) < ($1.time, $1.rows.lowerBound) } }
+        due.sort { ($0.time, $0.rows.lowerBound) < ($1.time, $1.rows.lowerBound) }
         var room = Int64(limit)
         var runs: [ClosedRange<Int64>] = []
         for (_, rows) in due where room > 0 {

@@ -18,15 +18,15 @@ extension Transaction {
         var writes = OutboxWrites()
         var rows: [OutboxDraftRow] = []
         rows.reserveCapacity(entries.count)
-        for place in entries.indices {
-            let recipient = try recipients.recipient(entries[place].did, on: connection)
+        for (place, entry) in entries.enumerated() {
+            let recipient = try recipients.recipient(entry.did, on: connection)
             guard let device = recipient.device else {
                 writes.withoutToken += 1
-                try write(OutboxNote(entries[place], OutboxNote.noToken), now: now)
+                try write(OutboxNote(entry, OutboxNote.noToken), now: now)
                 continue
             }
-            if recipient.hasSettings, try keepBack(entries[place], now, &writes) { continue }
-            dedupe.begin(entries[place])
+            if recipient.hasSettings, try keepBack(entry, now, &writes) { continue }
+            dedupe.begin(entry)
             rows.append(OutboxDraftRow(entry: place, device: device, key: dedupe.key(token: device.token)))
             for device in recipient.otherDevices {
                 rows.append(OutboxDraftRow(entry: place, device: device, key: dedupe.key(token: device.token)))
@@ -65,9 +65,10 @@ extension Transaction {
         let taken = rows[..<running].count { $0.id > 0 }
         handover.expect(taken)
         for row in rows[..<running] where row.id > 0 {
+            let entry = entries[row.entry]
             let push = QueuedPush(
-                id: row.id, message: entries[row.entry].message, device: row.device, key: row.key,
-                expiresAt: entries[row.entry].expiresAt, attempts: 0)
+                id: row.id, message: entry.message, device: row.device, key: row.key, expiresAt: entry.expiresAt,
+                attempts: 0)
             handover.add(push, until: lease)
         }
         if !waiting.isEmpty { handover.addWaiting() }
@@ -84,8 +85,8 @@ extension Transaction {
             statement.bind(1, PushState.running.rawValue)
             statement.bind(2, now)
         } bind: { [arena] statement, behind, index in
-            let entry = rows[index].entry
-            if texts?.entry != entry { texts = OutboxTexts(entries, at: entry, in: arena) }
+            let place = rows[index].entry
+            if texts?.entry != place { texts = OutboxTexts(entries[place], at: place, in: arena) }
             statement.bindInPlace(behind + 1, blob: rows[index].key.withBytes { arena.copy($0) })
             statement.bind(behind + 2, rows[index].device.id)
             texts?.bind(to: statement, behind: behind + 2)

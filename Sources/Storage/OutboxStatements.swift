@@ -53,19 +53,19 @@ struct OutboxTexts {
     private let priority: Int
     private let isOnce: Bool
 
-    /// - Parameter place: the entry's place among `entries`. (An entry by itself would be a copy.)
-    init(_ entries: [OutboxEntry], at place: Int, in arena: TextArena) {
-        let message = entries[place].message
-        entry = place
+    /// - Parameter place: the entry's place among the entries.
+    init(_ entry: OutboxEntry, at place: Int, in arena: TextArena) {
+        let message = entry.message
+        self.entry = place
         did = arena.copy(message.did)
-        hook = arena.copy(entries[place].hook)
-        uri = arena.copy(entries[place].uri)
-        rev = arena.copy(entries[place].rev)
+        hook = arena.copy(entry.hook)
+        uri = arena.copy(entry.uri)
+        rev = arena.copy(entry.rev)
         payload = arena.copy(message.payload)
         pushType = arena.copy(message.pushType)
         collapseID = message.collapseID.map { arena.copy($0) }
         badge = message.badge.map { arena.copy($0) }
-        expiresAt = entries[place].expiresAt
+        expiresAt = entry.expiresAt
         priority = message.priority
         isOnce = message.isOnce
     }

@@ -4,7 +4,8 @@ import Testing
 
 struct CompletedHeadersTests {
     private static let own = {
-        var own = FieldLiterals(path: "/", "p")
+        var own = FieldLiterals()
+        own.begin(path: "/", "p")
         own.append("a", "1")
         return own
     }()
